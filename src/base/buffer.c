@@ -1,8 +1,6 @@
 /* Growth of buffers. */
 #include "base/buffer.h"
 
-#include <string.h>
-
 #include "base/core/vec.h"
 
 enum { FIRST_CAPACITY = 16 << 10 };
@@ -14,13 +12,6 @@ uint8_t *csni_buffer_grow(struct csni_buffer *b, size_t size) {
         return NULL;
     }
     return b->bytes + b->size;
-}
-
-void csni_buffer_put(struct csni_buffer *b, const void *bytes, size_t size) {
-    uint8_t *p = size ? csni_buffer_reserve(b, size) : NULL;
-    if (!p) return;
-    memcpy(p, bytes, size);
-    b->size += size;
 }
 
 void csni_buffer_deinit(struct csni_buffer *b) {

@@ -3,6 +3,7 @@
 #define CSNI_BUFFER_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/core/alloc.h"
 #include "base/core/fail.h"
@@ -21,7 +22,13 @@ static inline uint8_t *csni_buffer_reserve(struct csni_buffer *b, size_t size) {
     if (!b->failed && size <= b->capacity - b->size) return b->bytes + b->size;
     return csni_buffer_grow(b, size);
 }
-void csni_buffer_put(struct csni_buffer *b, const void *bytes, size_t size);
+/* Inline, so that a text of known length is stored without a call. */
+static inline void csni_buffer_put(struct csni_buffer *b, const void *bytes, size_t size) {
+    uint8_t *p = size ? csni_buffer_reserve(b, size) : NULL;
+    if (!p) return;
+    memcpy(p, bytes, size);
+    b->size += size;
+}
 void csni_buffer_deinit(struct csni_buffer *b);
 
 #endif

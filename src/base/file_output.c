@@ -19,7 +19,7 @@ enum {
     MAX_SUFFIX = 40,         /* ".tmp-PID-TRY" */
     MAX_STEM = 255 - MAX_SUFFIX,
     MAX_WHAT = 2 * PATH_MAX, /* for the text of an error; csni_fail_os shortens it */
-    DISK_STEP = 8 << 20,     /* the disk is set to work when there is so much for it */
+    DISK_STEP = 1 << 20,     /* the disk is set to work when there is so much for it */
 };
 
 static csn_status fail_path(struct csn_error *err, int os_error, const char *verb, const char *path, size_t len) {

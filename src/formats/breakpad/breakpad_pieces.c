@@ -1,14 +1,22 @@
 /* Pieces of a text output. */
 #include "formats/breakpad/breakpad_pieces.h"
 
-/* Pieces of one round: enough for workers of different luck, few enough to take little memory. */
-enum { ROUND_PIECES = 16 };
+#include <pthread.h>
 
-struct round {
+enum { WINDOW = CSNI_BREAKPAD_WINDOW };
+
+/* A worker that has made a piece writes it, and those after it that are ready, unless another one is writing: so that pieces go out
+ * one after the other while others are made. */
+struct window {
+    struct csni_breakpad_pieces *pieces;
     csni_breakpad_make_piece *make;
     void *context;
-    size_t first;
-    struct csni_buffer texts[ROUND_PIECES];
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    struct csni_buffer texts[WINDOW]; /* of piece i at i % WINDOW */
+    bool is_made[WINDOW];
+    size_t written;
+    bool is_writing, has_failed;
 };
 
 void csni_breakpad_pieces_init(struct csni_breakpad_pieces *p, const struct csni_sink *sink, struct csni_pool *pool,
@@ -18,6 +26,7 @@ void csni_breakpad_pieces_init(struct csni_breakpad_pieces *p, const struct csni
 }
 
 void csni_breakpad_pieces_deinit(struct csni_breakpad_pieces *p) {
+    while (p->spare_count) csni_buffer_deinit(&p->spare[--p->spare_count]);
     for (size_t i = 0; i < p->kept.count; i++) csni_buffer_deinit(&p->kept.items[i]);
     csni_vec_deinit(&p->kept);
 }
@@ -37,23 +46,65 @@ csn_status csni_breakpad_pieces_add(struct csni_breakpad_pieces *p, struct csni_
     return CSN_OK;
 }
 
-static csn_status make_piece_of_round(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+/* The buffer that was used last is in the processor's caches. Called with the lock. */
+static struct csni_buffer take_buffer(struct csni_breakpad_pieces *p) {
+    return p->spare_count ? p->spare[--p->spare_count] : (struct csni_buffer){ .alloc = p->alloc };
+}
+
+static void give_back(struct csni_breakpad_pieces *p, struct csni_buffer *text) {
+    if (text->capacity) p->spare[p->spare_count++] = *text;
+    *text = (struct csni_buffer){ .alloc = p->alloc };
+}
+
+/* Called with the lock, which is open while a piece is written. */
+static csn_status write_ready(struct window *w, struct csn_error *err) {
+    csn_status status = CSN_OK;
+    w->is_writing = true;
+    while (status >= 0 && w->is_made[w->written % WINDOW]) {
+        size_t at = w->written % WINDOW;
+        pthread_mutex_unlock(&w->lock);
+        status = csni_breakpad_pieces_add(w->pieces, &w->texts[at], err);
+        pthread_mutex_lock(&w->lock);
+        give_back(w->pieces, &w->texts[at]);
+        w->is_made[at] = false;
+        w->written++;
+        pthread_cond_broadcast(&w->changed);
+    }
+    w->is_writing = false;
+    return status;
+}
+
+/* Pieces are handed out in order, so the one that all others wait for is always at work. */
+static csn_status make_piece(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
-    struct round *r = context;
-    return r->make(r->context, r->first + item, &r->texts[item], err);
+    struct window *w = context;
+    pthread_mutex_lock(&w->lock);
+    while (item - w->written >= WINDOW && !w->has_failed) pthread_cond_wait(&w->changed, &w->lock);
+    bool is_wanted = !w->has_failed;
+    if (is_wanted) w->texts[item % WINDOW] = take_buffer(w->pieces);
+    pthread_mutex_unlock(&w->lock);
+    if (!is_wanted) return CSN_OK; /* what failed tells */
+    csn_status status = w->make(w->context, item, &w->texts[item % WINDOW], err);
+    pthread_mutex_lock(&w->lock);
+    w->is_made[item % WINDOW] = status >= 0;
+    if (status >= 0 && !w->is_writing && !w->has_failed) status = write_ready(w, err);
+    if (status < 0) {
+        w->has_failed = true;
+        pthread_cond_broadcast(&w->changed);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return status;
 }
 
 csn_status csni_breakpad_pieces_make(struct csni_breakpad_pieces *p, size_t count, csni_breakpad_make_piece *make, void *context,
                                      struct csn_error *err) {
-    struct round r = { .make = make, .context = context };
-    csn_status status = CSN_OK;
-    for (size_t i = 0; i < ROUND_PIECES; i++) r.texts[i].alloc = p->alloc;
-    for (; r.first < count && status >= 0; r.first += ROUND_PIECES) {
-        size_t pieces = count - r.first < ROUND_PIECES ? count - r.first : ROUND_PIECES;
-        status = csni_pool_run(p->pool, pieces, make_piece_of_round, &r, err);
-        for (size_t i = 0; i < pieces && status >= 0; i++) status = csni_breakpad_pieces_add(p, &r.texts[i], err);
-    }
-    for (size_t i = 0; i < ROUND_PIECES; i++) csni_buffer_deinit(&r.texts[i]);
+    struct window w = { .pieces = p, .make = make, .context = context };
+    pthread_mutex_init(&w.lock, NULL);
+    pthread_cond_init(&w.changed, NULL);
+    csn_status status = csni_pool_run(p->pool, count, make_piece, &w, err);
+    for (size_t i = 0; i < WINDOW; i++) csni_buffer_deinit(&w.texts[i]); /* of what failed */
+    pthread_cond_destroy(&w.changed);
+    pthread_mutex_destroy(&w.lock);
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* The output of a writer in pieces of text, which workers make and one thread puts one after the other. */
+/* The output of a writer in pieces of text, which workers make side by side and write one after the other. */
 #ifndef CSNI_BREAKPAD_PIECES_H
 #define CSNI_BREAKPAD_PIECES_H
 
@@ -6,6 +6,9 @@
 #include "base/core/vec.h"
 #include "base/sink.h"
 #include "base/thread_pool.h"
+
+/* Pieces that are made or wait to be written: enough for workers of different luck, few enough to take little memory. */
+enum { CSNI_BREAKPAD_WINDOW = 16 };
 
 /* Where the sink takes bytes before the size of the whole is known, texts are written and given back as they come; else they are
  * kept until the end. */
@@ -15,6 +18,8 @@ struct csni_breakpad_pieces {
     struct csni_pool *pool;
     uint64_t size;                       /* of all texts so far */
     CSNI_VEC(struct csni_buffer) kept;
+    struct csni_buffer spare[CSNI_BREAKPAD_WINDOW]; /* empty, with memory */
+    uint32_t spare_count;
 };
 
 /* Makes piece `item` in `text`, which is empty. Different pieces from different threads at once. */

@@ -31,10 +31,11 @@ void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char next) {
     t->size += digits + 1;
 }
 
+/* 1233 / 4096 is a little more than log10(2): the number of bits gives the digits, or one too many. */
 static unsigned count_digits(uint32_t v) {
-    unsigned digits = 1;
-    for (uint64_t limit = 10; v >= limit; limit *= 10) digits++;
-    return digits;
+    static const uint32_t powers[] = { 0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000 };
+    unsigned bits = 32 - (unsigned)__builtin_clz(v | 1), most = bits * 1233 >> 12;
+    return most + (v >= powers[most]);
 }
 
 /* Two digits at a time: divisions take most of the time of writing rows. */

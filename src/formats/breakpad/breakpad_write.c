@@ -231,6 +231,11 @@ static uint64_t start_of(const struct csni_model *m, uint32_t entry) {
     return csni_model_function(m, &m->entries[entry])->start;
 }
 
+/* Other threads do the same. */
+static void mark_file(struct writer *w, uint32_t file) {
+    if (!__atomic_load_n(&w->files[file], __ATOMIC_RELAXED)) __atomic_store_n(&w->files[file], 1, __ATOMIC_RELAXED);
+}
+
 /* What put_entry() would name. */
 static void mark_files(struct writer *w, struct run *run, const struct csni_entry *e, uint64_t distance) {
     (void)run;
@@ -241,12 +246,12 @@ static void mark_files(struct writer *w, struct run *run, const struct csni_entr
     for (uint32_t i = 0; size && i < f->inline_count; i++) {
         const struct csni_inline_node *node = &batch->inlines[f->first_inline + i];
         if (batch->parts[node->first_part].start < size && batch->string_numbers[node->name])
-            w->files[batch->file_numbers[node->call_file]] = 1;
+            mark_file(w, batch->file_numbers[node->call_file]);
     }
     const struct csni_row *rows = batch->rows + f->first_row;
     for (uint32_t i = 0; size && i < f->row_count; i++) {
         uint32_t end = i + 1 < f->row_count && rows[i + 1].off < size ? rows[i + 1].off : size;
-        if (is_row_written(batch, &rows[i], end)) w->files[batch->file_numbers[rows[i].file]] = 1;
+        if (is_row_written(batch, &rows[i], end)) mark_file(w, batch->file_numbers[rows[i].file]);
     }
 }
 
@@ -279,12 +284,19 @@ static csn_status encode_run(void *context, size_t item, struct csni_buffer *t, 
     return t->failed || run->symbols.failed ? csni_fail_memory(err, t->capacity) : CSN_OK;
 }
 
+static csn_status mark_run(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    (void)err;
+    visit_run(context, item, NULL, mark_files);
+    return CSN_OK;
+}
+
 /* Files that some record names keep their order. */
 static csn_status number_files(struct writer *w, size_t runs, struct csn_error *err) {
     const struct csni_model *m = w->model;
     w->files = csni_alloc_zeroed(m->alloc, (size_t)m->file_count + 1, sizeof *w->files);
     if (!w->files) return csni_fail_memory(err, m->file_count * sizeof *w->files);
-    for (size_t item = 0; item < runs; item++) visit_run(w, item, NULL, mark_files);
+    CSNI_TRY(csni_pool_run(w->out.pool, runs, mark_run, w, err));
     w->files[0] = 0;
     for (uint32_t i = 1; i < m->file_count; i++)
         if (w->files[i]) w->files[i] = ++w->file_count;
