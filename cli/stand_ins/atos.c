@@ -70,7 +70,7 @@ static int answer_lines(struct atos *a) {
         fprintf(stderr, "%s: cannot open %s\n", a->program, a->input);
         return 1;
     }
-    while (getline(&line, &capacity, input) > 0) {
+    while (input_line(&line, &capacity, input) > 0) {
         char *rest = line;
         for (char *word; (word = strsep(&rest, " \t\r\n"));)
             if (*word) answer(a, word);
@@ -114,11 +114,11 @@ static char *file_of(const char *path) {
     size_t size = strlen(path);
     while (size && path[size - 1] == '/') size--;
     if (size < 5 || strncmp(path + size - 5, ".dSYM", 5) != 0) return copy_text(path, strlen(path));
-    char *bundle = copy_text(path, size), *inner;
+    char *bundle = copy_text(path, size);
     const char *name = base_of(bundle);
-    int length = asprintf(&inner, "%s/Contents/Resources/DWARF/%.*s", bundle, (int)strlen(name) - 5, name);
+    char *inner = formatted_text("%s/Contents/Resources/DWARF/%.*s", bundle, (int)strlen(name) - 5, name);
     free(bundle);
-    return length < 0 ? copy_text("", 0) : inner;
+    return inner;
 }
 
 static bool open_module(struct atos *a) {

@@ -100,7 +100,6 @@ static struct csn_str plain_comp_dir(struct csn_str dir) {
 static char *make_path(struct bfd_lines *l, uint32_t file) {
     struct csn_str directory, name;
     uint64_t idx;
-    char *path;
     if (!l->lines && csn_debug_unit_lines(l->unit, &l->lines, NULL) != CSN_OK) return copy_text("", 0);
     if ((l->lines->version < 5 && !file) || csn_debug_lines_file(l->lines, file, &directory, &name, &idx) != CSN_OK)
         return copy_text("<unknown>", 9);
@@ -113,10 +112,8 @@ static char *make_path(struct bfd_lines *l, uint32_t file) {
         has_directory = false;
     }
     if (!around.len) return copy_text(name.ptr, name.len);
-    int size = has_directory ? asprintf(&path, "%.*s/%.*s/%.*s", (int)around.len, around.ptr, (int)directory.len, directory.ptr,
-                                        (int)name.len, name.ptr)
-                             : asprintf(&path, "%.*s/%.*s", (int)around.len, around.ptr, (int)name.len, name.ptr);
-    return size < 0 ? copy_text("", 0) : path;
+    if (!has_directory) return formatted_text("%.*s/%.*s", (int)around.len, around.ptr, (int)name.len, name.ptr);
+    return formatted_text("%.*s/%.*s/%.*s", (int)around.len, around.ptr, (int)directory.len, directory.ptr, (int)name.len, name.ptr);
 }
 
 const char *bfd_lines_path(struct bfd_lines *l, uint32_t file, bool unset) {

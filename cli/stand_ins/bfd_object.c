@@ -37,14 +37,7 @@ static char *symbol_name(const struct bfd_object *o, const struct csn_debug_symb
         return copy_text(symbol->name.ptr, COFF_FILE_NAME);
     if (!symbol->version.len) return copy_text(symbol->name.ptr, symbol->name.len);
     const char *at = symbol->is_default_version ? "@@" : "@";
-    size_t size = symbol->name.len + strlen(at) + symbol->version.len;
-    char *name = malloc(size + 1);
-    if (!name) return copy_text(symbol->name.ptr, symbol->name.len);
-    memcpy(name, symbol->name.ptr, symbol->name.len);
-    strcpy(name + symbol->name.len, at);
-    memcpy(name + size - symbol->version.len, symbol->version.ptr, symbol->version.len);
-    name[size] = 0;
-    return name;
+    return formatted_text("%.*s%s%.*s", (int)symbol->name.len, symbol->name.ptr, at, (int)symbol->version.len, symbol->version.ptr);
 }
 
 static const struct csn_debug_symbol *read_table(struct bfd_object *o, enum csn_symbol_source source, size_t *count) {
@@ -130,9 +123,11 @@ static void read_symbols(struct bfd_object *o) {
 
 bool bfd_object_open(struct bfd_object *o, const char *path, const char **message) {
     struct csn_companion_search *search = NULL;
+    struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
     struct csn_debug_info_options options = CSN_DEBUG_INFO_OPTIONS_INIT;
     *o = (struct bfd_object){ 0 };
-    if (csn_companion_search_create(NULL, &search, NULL) == CSN_OK) {
+    options.allocator = companions.allocator = &ending_allocator;
+    if (csn_companion_search_create(&companions, &search, NULL) == CSN_OK) {
         options.resolver = csn_companion_search_resolve;
         options.resolver_context = search;
     }

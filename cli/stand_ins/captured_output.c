@@ -1,40 +1,57 @@
-/* Standard output, taken by a stream in memory. */
+/* Standard output, taken by a stream in memory. open_memstream() does not say when it has no memory: answers would be lost. */
 #define _GNU_SOURCE
 #include "stand_ins/captured_output.h"
 
-#include <stdlib.h>
-
 #ifdef __GLIBC__ /* where stdout can be another file for a while */
 
-void captured_output_begin(struct captured_output *c) {
-    if (!c->stream) c->stream = open_memstream(&c->text, &c->size);
-    if (!c->stream || fseek(c->stream, 0, SEEK_SET) != 0) return;
+static ssize_t take(void *context, const char *bytes, size_t size) {
+    struct captured_output *c = context;
+    if (!c->is_full && text_buffer_add(&c->text, (struct csn_str){ bytes, size })) return (ssize_t)size;
+    if (!c->is_full && !c->holds_back) fwrite(c->text.bytes, 1, c->text.count, c->real);
+    c->is_full = true;
+    if (!c->holds_back) fwrite(bytes, 1, size, c->real);
+    return (ssize_t)size;
+}
+
+bool captured_output_begin(struct captured_output *c) {
+    if (!c->stream) c->stream = fopencookie(c, "w", (cookie_io_functions_t){ .write = take });
+    if (!c->stream) return false;
+    c->text.count = 0;
+    c->is_full = false;
     c->real = stdout;
     stdout = c->stream;
+    return true;
+}
+
+size_t captured_output_size(const struct captured_output *c) {
+    fflush(c->stream);
+    return c->text.count;
 }
 
 size_t captured_output_end(struct captured_output *c) {
     if (!c->real) return 0;
+    fflush(c->stream);
     stdout = c->real;
     c->real = NULL;
-    const long size = ftell(c->stream);
-    if (fflush(c->stream) != 0 || size < 0 || (size_t)size > c->size) return 0;
-    return fwrite(c->text, 1, (size_t)size, stdout);
+    if (c->is_full) return 0;
+    if (!c->holds_back) fwrite(c->text.bytes, 1, c->text.count, stdout);
+    return c->text.count;
 }
 
 #else
 
-void captured_output_begin(struct captured_output *c) { (void)c; }
-
-size_t captured_output_end(struct captured_output *c) {
+bool captured_output_begin(struct captured_output *c) {
     (void)c;
-    return 0;
+    return false;
 }
+
+size_t captured_output_size(const struct captured_output *c) { return c->text.count; }
+size_t captured_output_end(struct captured_output *c) { return c->text.count; }
 
 #endif
 
 void captured_output_free(struct captured_output *c) {
     if (c->stream) fclose(c->stream);
-    free(c->text);
+    text_buffer_deinit(&c->text);
     *c = (struct captured_output){ 0 };
 }

@@ -1,10 +1,10 @@
 /* Answers in another order. */
-#define _GNU_SOURCE
 #include "stand_ins/early_answers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "stand_ins/captured_output.h"
 #include "stand_ins/growth.h"
 
 struct early_request {
@@ -17,20 +17,15 @@ struct early_request {
 struct early_answers {
     struct { struct early_request *items; size_t count, capacity; } requests;
     size_t next;             /* to be given */
-    char *text;
-    size_t text_size;
+    struct captured_output output;
 };
 
 struct early_answers *early_answers_create(void) { return zeroed_memory(1, sizeof(struct early_answers)); }
 
-void early_answers_clear(struct early_answers *a) {
-    free(a->text);
-    a->text = NULL;
-    a->next = a->requests.count = 0;
-}
+void early_answers_clear(struct early_answers *a) { a->next = a->requests.count = 0; }
 
 void early_answers_free(struct early_answers *a) {
-    free(a->text);
+    captured_output_free(&a->output);
     free(a->requests.items);
     free(a);
 }
@@ -52,31 +47,26 @@ static int by_order(const void *pa, const void *pb) {
 }
 
 void early_answers_make(struct early_answers *a, int (*print)(void *context, uint64_t addr), void *context) {
-#ifdef __GLIBC__ /* where stdout can be another file for a while */
-    FILE *out = a->requests.count ? open_memstream(&a->text, &a->text_size) : NULL, *real = stdout;
-    if (out) {
-        stdout = out;
-        qsort(a->requests.items, a->requests.count, sizeof *a->requests.items, by_key);
-        for (size_t i = 0; i < a->requests.count; i++) {
-            struct early_request *r = &a->requests.items[i];
-            r->begin = (size_t)ftell(out);
-            r->result = print(context, r->addr);
-            r->end = (size_t)ftell(out);
-        }
-        stdout = real;
-        qsort(a->requests.items, a->requests.count, sizeof *a->requests.items, by_order);
-        if (fclose(out) == 0) return;
+    a->output.holds_back = true;
+    if (!a->requests.count || !captured_output_begin(&a->output)) {
+        early_answers_clear(a);
+        return;
     }
-#else
-    (void)print, (void)context, (void)by_key, (void)by_order;
-#endif
-    early_answers_clear(a);
+    qsort(a->requests.items, a->requests.count, sizeof *a->requests.items, by_key);
+    for (size_t i = 0; i < a->requests.count; i++) {
+        struct early_request *r = &a->requests.items[i];
+        r->begin = captured_output_size(&a->output);
+        r->result = print(context, r->addr);
+        r->end = captured_output_size(&a->output);
+    }
+    qsort(a->requests.items, a->requests.count, sizeof *a->requests.items, by_order);
+    if (!captured_output_end(&a->output)) early_answers_clear(a);
 }
 
 bool early_answers_put(struct early_answers *a, uint64_t addr, int *result) {
     const struct early_request *r = &a->requests.items[a->next];
     if (a->next == a->requests.count || r->addr != addr) return false;
-    fwrite(a->text + r->begin, 1, r->end - r->begin, stdout);
+    fwrite(a->output.text.bytes + r->begin, 1, r->end - r->begin, stdout);
     *result = r->result;
     a->next++;
     return true;

@@ -515,7 +515,7 @@ static bool answer_indexed(struct session *s, uint64_t addr) {
     captured_output_begin(&s->captured);
     const bool is_found = eu_index_put(&s->index, s->e, addr);
     const size_t size = captured_output_end(&s->captured);
-    if (is_found) recent_answers_add(&s->recent, addr, s->captured.text, size);
+    if (is_found) recent_answers_add(&s->recent, addr, s->captured.text.bytes, size);
     return is_found;
 }
 
@@ -535,7 +535,7 @@ static bool answer_line(struct session *s) {
     const bool is_early = may_keep && early_answers_put(s->early, addr, &s->result);
     if (!is_early) s->result = answer(e, s->line.items);
     const size_t size = keeps ? captured_output_end(&s->captured) : 0;
-    if (s->result == 0) kept_answers_add(s->kept, addr, s->captured.text, size); /* the last answer gives the exit code */
+    if (s->result == 0) kept_answers_add(s->kept, addr, s->captured.text.bytes, size); /* the last answer gives the exit code */
     s->asked += may_keep;
     if (!is_early && is_object) libdw_module_grow_budget(e->module);
     if (may_keep && !is_early && ++s->asked_alone % SESSION_REQUESTS == 0 && is_worth_it(s)) kept_index_make(&s->index, make_index, s);

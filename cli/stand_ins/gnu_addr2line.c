@@ -329,7 +329,7 @@ static bool is_address(const char *line, uint64_t *out) {
 
 /* False: the object cannot be opened. */
 static bool answer_line(struct addr2line *a, char *line, struct kept_answers *kept) {
-    uint64_t addr;
+    uint64_t addr = 0;
     const bool may_keep = is_address(line, &addr);
     if (may_keep && (answer_indexed(a, addr) || (!a->indexed && kept_answers_put(kept, addr)))) return true;
     if (!a->dwarf && !open_file(a)) return false;
@@ -339,7 +339,7 @@ static bool answer_line(struct addr2line *a, char *line, struct kept_answers *ke
     answer(a, line);
     if (keeps) {
         const size_t size = captured_output_end(&a->captured);
-        kept_answers_add(kept, addr, a->captured.text, size);
+        kept_answers_add(kept, addr, a->captured.text.bytes, size);
     }
     if (may_keep) count_request(a);
     return true;

@@ -2,7 +2,8 @@
 #define _GNU_SOURCE
 #include "stand_ins/growth.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,3 +35,41 @@ char *copy_text(const char *text, size_t size) {
     copy[size] = 0;
     return copy;
 }
+
+char *formatted_text(const char *format, ...) {
+    char *made;
+    va_list args;
+    va_start(args, format);
+    const int size = vasprintf(&made, format, args);
+    va_end(args);
+    return need(size < 0 ? NULL : made);
+}
+
+ssize_t input_line(char **line, size_t *capacity, FILE *input) {
+    errno = 0;
+    const ssize_t size = getline(line, capacity, input);
+    if (size < 0 && errno == ENOMEM) (void)need(NULL);
+    return size;
+}
+
+/* More than that is what damaged files ask for. */
+enum { MAX_NEEDED = 1 << 30 };
+
+static void *allocate(void *context, size_t size) {
+    (void)context;
+    void *made = malloc(size);
+    return size > MAX_NEEDED ? made : need(made);
+}
+
+static void *reallocate(void *context, void *memory, size_t old_size, size_t size) {
+    (void)context, (void)old_size;
+    void *made = realloc(memory, size);
+    return size > MAX_NEEDED ? made : need(made);
+}
+
+static void release(void *context, void *memory, size_t size) {
+    (void)context, (void)size;
+    free(memory);
+}
+
+const struct csn_allocator ending_allocator = { allocate, reallocate, release, NULL };

@@ -2,7 +2,12 @@
 #ifndef CALLSIGN_CLI_GROWTH_H
 #define CALLSIGN_CLI_GROWTH_H
 
-#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <callsign/base.h>
+
+#include "ui/cli_message.h"
 
 /* Memory for `count` elements of `size` bytes, at least doubled when it has to grow. */
 void *grow_items(void *items, size_t count, size_t *capacity, size_t size);
@@ -22,7 +27,14 @@ void *grow_items(void *items, size_t count, size_t *capacity, size_t size);
 void *fit_items(void *items, size_t count, size_t *capacity, size_t size);
 
 void *zeroed_memory(size_t count, size_t size);
+
+/* For what the stand-ins open: what cannot be read for want of memory would be taken for damaged, and answered as unknown. */
+extern const struct csn_allocator ending_allocator;
+
 /* A copy with a NUL. */
 char *copy_text(const char *text, size_t size);
+char *formatted_text(const char *format, ...) CLI_PRINTF(1, 2);
+/* getline(), but that its end is the input's. */
+ssize_t input_line(char **line, size_t *capacity, FILE *input);
 
 #endif

@@ -135,6 +135,7 @@ struct libdw_module *libdw_module_open(const char *path, const char *debuginfo_p
     char *list = debuginfo_path ? copy_text(debuginfo_path, strlen(debuginfo_path)) : NULL;
     const char **dirs = list ? debug_dirs_of(list, &companions.debug_dir_count) : NULL;
     companions.debug_dirs = dirs;
+    options.allocator = companions.allocator = &ending_allocator;
     if (csn_companion_search_create(&companions, &search, NULL) == CSN_OK) {
         options.resolver = csn_companion_search_resolve;
         options.resolver_context = search;

@@ -62,7 +62,7 @@ static char *demangle_legacy_rust(const char *name) {
         free(plain);
         return NULL;
     }
-    if (*suffix && asprintf(&out, "%s (%s)", plain, suffix) < 0) out = plain;
+    if (*suffix) out = formatted_text("%s (%s)", plain, suffix);
     if (out != plain) free(plain);
     return out;
 }

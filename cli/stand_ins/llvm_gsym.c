@@ -18,8 +18,7 @@ static bool is_file(const char *path) {
 
 /* "DIR/NAME.gsym", or "NAME.gsym" without a directory; NULL: there is no such file. */
 static char *try_path(const char *dir, const char *name) {
-    char *path = NULL;
-    if (asprintf(&path, "%s%s%s.gsym", dir, *dir ? "/" : "", name) < 0) return NULL;
+    char *path = formatted_text("%s%s%s.gsym", dir, *dir ? "/" : "", name);
     if (is_file(path)) return path;
     free(path);
     return NULL;
@@ -34,9 +33,11 @@ char *llvm_gsym_path(const char *object, const struct llvm_options *o) {
 }
 
 struct csn_index *llvm_gsym_open(const char *path) {
+    struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
     struct csn_index *index;
     struct csn_index_info info;
-    if (csn_index_open_file(path, NULL, &index, NULL) != CSN_OK) return NULL;
+    options.allocator = &ending_allocator;
+    if (csn_index_open_file(path, &options, &index, NULL) != CSN_OK) return NULL;
     csn_index_get_info(index, &info, sizeof info);
     if (info.format == CSN_FORMAT_GSYM_V1) return index;
     csn_index_close(index);
@@ -46,12 +47,10 @@ struct csn_index *llvm_gsym_open(const char *path) {
 /* NULL: unknown. Of a base name alone LLVM makes an empty text where it has no file. */
 static char *file_text(const struct gsym_place *place, enum llvm_path_kind paths) {
     const struct csn_str dir = place->directory, base = place->base;
-    char *path = NULL;
     if (paths == LLVM_PATH_BASE) return copy_text(base.ptr, base.len);
     if (!dir.len) return base.len ? copy_text(base.ptr, base.len) : NULL;
     const bool has_end = dir.ptr[dir.len - 1] == '/';
-    if (asprintf(&path, "%.*s%s%.*s", (int)dir.len, dir.ptr, has_end || !base.len ? "" : "/", (int)base.len, base.ptr) < 0) return NULL;
-    return path;
+    return formatted_text("%.*s%s%.*s", (int)dir.len, dir.ptr, has_end || !base.len ? "" : "/", (int)base.len, base.ptr);
 }
 
 struct llvm_frames llvm_gsym_find(const struct csn_index *gsym, const struct llvm_request *request, uint64_t addr, bool one) {

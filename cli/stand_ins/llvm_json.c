@@ -1,16 +1,35 @@
 /* The style JSON: keys in alphabetical order, no blanks. */
-#define _GNU_SOURCE
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "stand_ins/growth.h"
 #include "stand_ins/llvm_printer.h"
+#include "ui/cli_message.h"
 
 /* What is being written: one object, or the list of all. */
-static FILE *text_out;
-static char *text;
-static size_t text_size;
+static struct { char *items; size_t count, capacity; } text;
+
+static void add_bytes(const void *bytes, size_t size) {
+    text.items = grow_items(text.items, text.count + size, &text.capacity, 1);
+    memcpy(text.items + text.count, bytes, size);
+    text.count += size;
+}
+
+static void add(const char *given) { add_bytes(given, strlen(given)); }
+static void add_char(char c) { add_bytes(&c, 1); }
+
+/* Numbers, with what is around them. */
+CLI_PRINTF(1, 2) static void add_number(const char *format, ...) {
+    char made[64];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(made, sizeof made, format, args);
+    va_end(args);
+    add(made);
+}
 
 /* How many bytes the character at `p` has; 0: it is not valid UTF-8. */
 static size_t utf8_size(const unsigned char *p) {
@@ -23,41 +42,41 @@ static size_t utf8_size(const unsigned char *p) {
 
 static void put_text(const char *given) {
     const unsigned char *p = (const unsigned char *)(given ? given : "");
-    fputc('"', text_out);
+    add_char('"');
     while (*p) {
         size_t size = utf8_size(p);
         if (!size) {
-            fputs("\xef\xbf\xbd", text_out);
+            add("\xef\xbf\xbd");
             p++;
             continue;
         }
-        if (*p == '"' || *p == '\\') fprintf(text_out, "\\%c", *p);
-        else if (*p == '\t') fputs("\\t", text_out);
-        else if (*p == '\n') fputs("\\n", text_out);
-        else if (*p == '\r') fputs("\\r", text_out);
-        else if (*p < 0x20) fprintf(text_out, "\\u%04x", *p);
-        else fwrite(p, 1, size, text_out);
+        if (*p == '"' || *p == '\\') add_number("\\%c", *p);
+        else if (*p == '\t') add("\\t");
+        else if (*p == '\n') add("\\n");
+        else if (*p == '\r') add("\\r");
+        else if (*p < 0x20) add_number("\\u%04x", *p);
+        else add_bytes(p, size);
         p += size;
     }
-    fputc('"', text_out);
+    add_char('"');
 }
 
-static void put_key(const char *key) { fprintf(text_out, "\"%s\":", key); }
-static void put_hex(uint64_t value) { fprintf(text_out, "\"0x%" PRIx64 "\"", value); }
+static void put_key(const char *key) {
+    add_char('"');
+    add(key);
+    add("\":");
+}
+
+static void put_hex(uint64_t value) { add_number("\"0x%" PRIx64 "\"", value); }
 
 static void put_hex_or_empty(bool known, uint64_t value) {
     if (known) put_hex(value);
-    else fputs("\"\"", text_out);
+    else add("\"\"");
 }
 
 /* ---- from text to output ---- */
 
-static void begin_text(void) {
-    text_out = open_memstream(&text, &text_size);
-    if (text_out) return;
-    fputs("callsign: out of memory\n", stderr);
-    exit(1);
-}
+static void begin_text(void) { text.count = 0; }
 
 /* JSON without blanks, written with a line for each member and element. */
 static void put_indented(const char *p) {
@@ -79,22 +98,21 @@ static void put_indented(const char *p) {
 }
 
 static void end_text(const struct llvm_printer *p) {
-    fclose(text_out);
-    if (p->pretty) put_indented(text);
-    else fputs(text, stdout);
+    add_char(0);
+    if (p->pretty) put_indented(text.items);
+    else fputs(text.items, stdout);
     fputc('\n', stdout);
-    free(text);
 }
 
 static void begin_item(struct llvm_printer *p) {
     if (!p->in_list) begin_text();
-    if (p->in_list && p->list_has_item) fputc(',', text_out);
+    if (p->in_list && p->list_has_item) add_char(',');
     p->list_has_item = true;
-    fputc('{', text_out);
+    add_char('{');
 }
 
 static void end_item(const struct llvm_printer *p) {
-    fputc('}', text_out);
+    add_char('}');
     if (!p->in_list) end_text(p);
 }
 
@@ -102,12 +120,12 @@ void llvm_list_begin(struct llvm_printer *p) {
     if (p->style != LLVM_STYLE_JSON) return;
     begin_text();
     p->in_list = true;
-    fputc('[', text_out);
+    add_char('[');
 }
 
 void llvm_list_end(struct llvm_printer *p) {
     if (p->style != LLVM_STYLE_JSON) return;
-    fputc(']', text_out);
+    add_char(']');
     end_text(p);
     p->in_list = false;
 }
@@ -116,7 +134,7 @@ static void put_address(const struct llvm_asked *asked) {
     if (!asked->has_addr) return;
     put_key("Address");
     put_hex(asked->addr);
-    fputc(',', text_out);
+    add_char(',');
 }
 
 static void put_module(const struct llvm_asked *asked) {
@@ -126,34 +144,34 @@ static void put_module(const struct llvm_asked *asked) {
 
 static void put_symbol(const struct llvm_asked *asked) {
     if (!asked->symbol) return;
-    fputs(",\"SymName\":", text_out);
+    add(",\"SymName\":");
     put_text(asked->symbol);
 }
 
 /* context_lines: of source; 0: none. */
 static void put_frame(const struct llvm_frame *f, int64_t context_lines) {
-    fputc('{', text_out);
-    if (f->is_approximate) fputs("\"Approximate\":true,", text_out);
-    fprintf(text_out, "\"Column\":%u,\"Discriminator\":%u,", f->column, f->discriminator);
+    add_char('{');
+    if (f->is_approximate) add("\"Approximate\":true,");
+    add_number("\"Column\":%u,\"Discriminator\":%u,", f->column, f->discriminator);
     put_key("FileName");
     put_text(f->file);
-    fputc(',', text_out);
+    add_char(',');
     put_key("FunctionName");
     put_text(f->function);
-    fprintf(text_out, ",\"Line\":%u,", f->line);
+    add_number(",\"Line\":%u,", f->line);
     char *context = llvm_source_context(f->file ? f->file : LLVM_INVALID, f->line, context_lines);
     if (context && *context) {
         put_key("Source");
         put_text(context);
-        fputc(',', text_out);
+        add_char(',');
     }
     free(context);
     put_key("StartAddress");
     put_hex_or_empty(f->has_start_address, f->start_address);
-    fputc(',', text_out);
+    add_char(',');
     put_key("StartFileName");
     put_text(f->start_file && strcmp(f->start_file, LLVM_INVALID) != 0 ? f->start_file : NULL);
-    fprintf(text_out, ",\"StartLine\":%u}", f->start_line);
+    add_number(",\"StartLine\":%u}", f->start_line);
 }
 
 void llvm_json_frames(struct llvm_printer *p, const struct llvm_asked *asked, const struct llvm_frames *frames, const char *key) {
@@ -162,21 +180,21 @@ void llvm_json_frames(struct llvm_printer *p, const struct llvm_asked *asked, co
     put_address(asked);
     if (!is_symbol) {
         put_key(key);
-        fputc('[', text_out);
+        add_char('[');
         for (size_t i = 0; i < frames->count; i++) {
-            if (i) fputc(',', text_out);
+            if (i) add_char(',');
             put_frame(&frames->items[i], 0); /* LLVM shows no source of places of symbols */
         }
-        fputs("],", text_out);
+        add("],");
     }
     put_module(asked);
     if (is_symbol) {
-        fputs(",\"Symbol\":[", text_out);
+        add(",\"Symbol\":[");
         for (size_t i = 0; i < frames->count; i++) {
-            if (i) fputc(',', text_out);
+            if (i) add_char(',');
             put_frame(&frames->items[i], p->context_lines);
         }
-        fputc(']', text_out);
+        add_char(']');
     } else {
         put_symbol(asked);
     }
@@ -186,43 +204,43 @@ void llvm_json_frames(struct llvm_printer *p, const struct llvm_asked *asked, co
 void llvm_json_global(struct llvm_printer *p, const struct llvm_asked *asked, const struct llvm_global *g) {
     begin_item(p);
     put_address(asked);
-    fputs("\"Data\":{\"Name\":", text_out);
+    add("\"Data\":{\"Name\":");
     put_text(g->name);
-    fputs(",\"Size\":", text_out);
+    add(",\"Size\":");
     put_hex(g->size);
-    fputs(",\"Start\":", text_out);
+    add(",\"Start\":");
     put_hex(g->start);
-    fputs("},", text_out);
+    add("},");
     put_module(asked);
     put_symbol(asked);
     end_item(p);
 }
 
 static void put_local(const struct llvm_local *l) {
-    fputs("{\"DeclFile\":", text_out);
+    add("{\"DeclFile\":");
     put_text(l->file);
-    fprintf(text_out, ",\"DeclLine\":%" PRIu64 ",", l->line);
-    if (l->has_frame_offset) fprintf(text_out, "\"FrameOffset\":%" PRId64 ",", l->frame_offset);
+    add_number(",\"DeclLine\":%" PRIu64 ",", l->line);
+    if (l->has_frame_offset) add_number("\"FrameOffset\":%" PRId64 ",", l->frame_offset);
     put_key("FunctionName");
     put_text(l->function);
-    fputs(",\"Name\":", text_out);
+    add(",\"Name\":");
     put_text(l->name);
-    fputs(",\"Size\":", text_out);
+    add(",\"Size\":");
     put_hex_or_empty(l->has_size, l->size);
-    fputs(",\"TagOffset\":", text_out);
+    add(",\"TagOffset\":");
     put_hex_or_empty(l->has_tag_offset, l->tag_offset);
-    fputc('}', text_out);
+    add_char('}');
 }
 
 void llvm_json_locals(struct llvm_printer *p, const struct llvm_asked *asked, const struct llvm_locals *locals) {
     begin_item(p);
     put_address(asked);
-    fputs("\"Frame\":[", text_out);
+    add("\"Frame\":[");
     for (size_t i = 0; i < locals->count; i++) {
-        if (i) fputc(',', text_out);
+        if (i) add_char(',');
         put_local(&locals->items[i]);
     }
-    fputs("],", text_out);
+    add("],");
     put_module(asked);
     put_symbol(asked);
     end_item(p);
@@ -231,9 +249,9 @@ void llvm_json_locals(struct llvm_printer *p, const struct llvm_asked *asked, co
 void llvm_json_error(struct llvm_printer *p, const struct llvm_asked *asked, const char *message) {
     begin_item(p);
     put_address(asked);
-    fputs("\"Error\":{\"Message\":", text_out);
+    add("\"Error\":{\"Message\":");
     put_text(message);
-    fputs("},", text_out);
+    add("},");
     put_module(asked);
     put_symbol(asked);
     end_item(p);

@@ -415,7 +415,7 @@ int llvm_filter_markup(struct llvm_session *session) {
     f = (struct markup_filter){ .session = session, .color = NO_COLOR, .colors = color == LLVM_COLOR_ALWAYS || (color == LLVM_COLOR_AUTO && isatty(STDOUT_FILENO)) };
     char *line = NULL;
     size_t capacity = 0;
-    for (ssize_t size; (size = getline(&line, &capacity, stdin)) > 0;) {
+    for (ssize_t size; (size = input_line(&line, &capacity, stdin)) > 0;) {
         if (line[size - 1] != '\n') { /* the end of the input ends a line, too */
             line = grow_items(line, (size_t)size + 2, &capacity, 1);
             line[size++] = '\n';

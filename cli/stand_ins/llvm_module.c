@@ -390,6 +390,7 @@ static void close_searches(struct llvm_searches *s) {
 static struct llvm_searches *open_searches(const struct llvm_module_options *options, const char *debug_file) {
     struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
     struct llvm_searches *made = zeroed_memory(1, sizeof *made);
+    companions.allocator = &ending_allocator;
     companions.dwp_files = options->dwp ? &options->dwp : NULL;
     companions.dwp_file_count = options->dwp ? 1 : 0;
     companions.debug_dirs = options->fallback_dir ? &options->fallback_dir : NULL;
@@ -444,6 +445,7 @@ static struct csn_debug_info *open_info(const char *path, const struct llvm_modu
     struct llvm_searches *searches = open_searches(options, debug_file);
     struct csn_debug_info_options open = CSN_DEBUG_INFO_OPTIONS_INIT;
     struct csn_debug_info *info;
+    open.allocator = &ending_allocator;
     open.resolver = options->only_split ? resolve_split : resolve;
     open.resolver_context = searches;
     open.arch = options->arch;

@@ -91,9 +91,9 @@ struct llvm_open_module *llvm_session_find_build_id(struct llvm_session *s, cons
     struct llvm_open_module *m = NULL;
     *message = "could not find build ID";
     for (size_t i = 0; i < count; i++) {
-        char *path, *lower = copy_text(id, strlen(id));
+        char *lower = copy_text(id, strlen(id));
         for (char *p = lower; *p; p++) *p = (char)tolower((unsigned char)*p);
-        if (asprintf(&path, "%s/.build-id/%.2s/%s.debug", dirs[i], lower, lower + 2) < 0) path = copy_text("", 0);
+        char *path = formatted_text("%s/.build-id/%.2s/%s.debug", dirs[i], lower, lower + 2);
         const bool is_there = access(path, R_OK) == 0;
         if (is_there) m = llvm_session_find(s, path, message);
         free(path);

@@ -289,8 +289,8 @@ static void answer_address(struct llvm_session *s, struct line_answers *a, const
     captured_output_begin(&a->captured);
     answer_request(s, line);
     const size_t size = captured_output_end(&a->captured);
-    if (keeps) kept_answers_add(a->kept, addr, a->captured.text, size);
-    if (s->is_repeatable && !s->options->context_lines) recent_answers_add(&a->recent, addr, a->captured.text, size);
+    if (keeps) kept_answers_add(a->kept, addr, a->captured.text.bytes, size);
+    if (s->is_repeatable && !s->options->context_lines) recent_answers_add(&a->recent, addr, a->captured.text.bytes, size);
 }
 
 /* Answers of earlier runs are given before the object is opened. Returns the exit code. */

@@ -188,8 +188,6 @@ def fuzz(dialect, runs, seed, folder, out=sys.stdout, only=None, files=(), kept=
         fuzz_gsymutil(pair, counts, rng, goes_on, sorted(programs), ranges, where, inputs)
     if damaged:
         fuzz_damaged(pair, counts, rng, goes_on, programs, ranges, where, dialect, inputs)
-    if damaged:
-        fuzz_damaged(pair, counts, rng, goes_on, programs, ranges, where, dialect, inputs)
     while goes_on():
         name = rng.choice(sorted(programs))
         compare(pair, counts, name, stand_in_draws.DRAWS[dialect](rng, dialect, name, ranges[name], inputs), where)

@@ -174,11 +174,13 @@ static int read_options(struct gsymutil *g, int argc, char **argv) {
 /* ---- looking into files ---- */
 
 static struct csn_index *open_gsym(const char *path) {
+    struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_index *index;
     struct csn_index_info info;
     fflush(stdout);
-    csn_status status = csn_index_open_file(path, NULL, &index, &err);
+    options.allocator = &ending_allocator;
+    csn_status status = csn_index_open_file(path, &options, &index, &err);
     if (status == CSN_OK) {
         csn_index_get_info(index, &info, sizeof info);
         if (info.format == CSN_FORMAT_GSYM_V1) return index;
@@ -242,7 +244,7 @@ static int answer_lines(const struct gsymutil *g) {
     char *line = NULL;
     size_t capacity = 0;
     int code = 0;
-    for (ssize_t size; !code && (size = getline(&line, &capacity, stdin)) > 0;) {
+    for (ssize_t size; !code && (size = input_line(&line, &capacity, stdin)) > 0;) {
         const size_t kept = strip_line_ends(line, (size_t)size);
         const char *blank = memchr(line, ' ', kept);
         const size_t digits = blank ? (size_t)(blank - line) : kept;
