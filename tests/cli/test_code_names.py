@@ -81,6 +81,39 @@ def test_stubs_are_those_of_objdump(callsign, kind, tmp_path):
         assert name != "_init" or not any(start < stub < start + size for stub in starts), "_init owns stubs"
 
 
+CALLERS = {
+    "sh4": "caller{0}: mov.l 1f, r1\n    rts\n    nop\n    .align 2\n1:  .long {1}{at_plt}\n",
+    "alpha": "caller{0}: ldgp $29, 0($27)\n    ldq $27, {1}($29) !literal!{0}\n    jsr $26, ($27), 0 !lituse_jsr!{0}\n",
+}
+
+
+@pytest.mark.parametrize("machine, kind", [("sh4", "shared"), ("sh4", "program"), ("alpha", "shared"), ("alpha", "program")])
+def test_stubs_of_machines_without_a_compiler(callsign, machine, kind, tmp_path):
+    """Assembler code that calls a library's functions. objdump does not name Alpha's stubs: there, the pointers say where they are."""
+    wanted = ["puts", "strlen", "qsort", "a_function_with_a_long_name"]
+    as_, ld, objdump = (need(f"{machine}-linux-gnu-{tool}") for tool in ("as", "ld", "objdump"))
+    (tmp_path / "lib.s").write_text("".join(f"    .globl {name}\n    .type {name}, @function\n{name}: nop\n" for name in wanted))
+    at_plt = "@PLT" if kind == "shared" else ""
+    (tmp_path / "calls.s").write_text("    .globl _start\n_start:\n" + "".join(
+        CALLERS[machine].format(k + 1, name, at_plt=at_plt) for k, name in enumerate(wanted)))
+    for name in ("lib", "calls"):
+        run(tmp_path, as_, f"{name}.s", "-o", f"{name}.o")
+    run(tmp_path, ld, "-shared", "lib.o", "-o", "lib.so")
+    run(tmp_path, ld, *(["-shared"] if kind == "shared" else []), "calls.o", "lib.so", "-o", "calls")
+    found = functions(callsign, tmp_path / "calls", tmp_path / "index")
+    stubs = {start: name for start, (name, _) in found.items() if name.endswith("@plt")}
+    labels = {int(a, 16): name for a, name in re.findall(r"^([0-9a-f]+) <(.*@plt)>:$", run(tmp_path, objdump, "-d", "calls"), re.M)}
+    if machine == "alpha":
+        slots = re.findall(r"^([0-9a-f]+) +[0-9a-f]+ R_ALPHA_JMP_SLOT +[0-9a-f]+ (\w+) ", run(tmp_path, "readelf", "-rW", "calls"), re.M)
+        listed = run(tmp_path, objdump, "-s", "-j", ".got", "calls")
+        bytes_of = {int(a, 16): bytes.fromhex(text.replace(" ", "")) for a, text in re.findall(r"^ ([0-9a-f]+) ((?:[0-9a-f]+ )+) ", listed, re.M)}
+        begin = min(bytes_of)
+        table = b"".join(bytes_of[at] for at in sorted(bytes_of))
+        labels = {int.from_bytes(table[int(at, 16) - begin:][:8], "little"): f"{name}@plt" for at, name in slots}
+    assert stubs == labels and sorted(labels.values()) == sorted(f"{name}@plt" for name in wanted)
+    assert all(start + found[start][1] <= after for start, after in zip(sorted(stubs), sorted(stubs)[1:]))
+
+
 def test_stubs_of_a_stripped_library(callsign, tmp_path):
     (tmp_path / "calls.c").write_text(CALLS)
     run(tmp_path, need("gcc"), "-w", "-s", "-shared", "-fPIC", "calls.c", "-o", "calls")

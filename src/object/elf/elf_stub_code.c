@@ -213,6 +213,20 @@ static bool match_m68k(const struct csni_stub_code *code, uint64_t off, struct c
     return true;
 }
 
+/* ---- SuperH: mov.l slot, r0; mov.l @r0, r0, or with the table's address in r12: mov.l @(r0, r12), r0 ---- */
+
+static bool match_sh(const struct csni_stub_code *code, uint64_t off, struct csni_stub_match *out) {
+    const uint8_t *p = code_at(code, off, 4);
+    if (!p) return false;
+    uint32_t first = csni_get16(p, code->big_endian), load = csni_get16(p + 2, code->big_endian);
+    if (first >> 8 != 0xd0 || (load != 0x6002 && load != 0x00ce)) return false;
+    const uint8_t *constant = code_at(code, off + 4 + 4 * (first & 0xff), 4);
+    if (!constant) return false;
+    uint64_t slot = csni_get32(constant, code->big_endian) + (load == 0x00ce ? code->got : 0);
+    *out = (struct csni_stub_match){ .slot = slot & UINT32_MAX, .length = 4 };
+    return true;
+}
+
 /* ---- all ---- */
 
 static const struct csni_stub_machine machines[] = {
@@ -227,6 +241,8 @@ static const struct csni_stub_machine machines[] = {
     { EM_PPC64, 4, 12, NULL, R_PPC64_JMP_SLOT, R_PPC64_GLOB_DAT, R_PPC64_JMP_IREL },
     { EM_MIPS, 4, 20, match_mips, R_MIPS_JUMP_SLOT, R_MIPS_GLOB_DAT, 0 },
     { EM_68K, 2, 24, match_m68k, R_68K_JMP_SLOT, R_68K_GLOB_DAT, 0 },
+    { EM_SH, 4, 28, match_sh, R_SH_JMP_SLOT, R_SH_GLOB_DAT, 0 },
+    { EM_ALPHA, 4, 12, NULL, R_ALPHA_JMP_SLOT, R_ALPHA_GLOB_DAT, 0 },
     { EM_SPARC, 4, 32, NULL, R_SPARC_JMP_SLOT, R_SPARC_GLOB_DAT, R_SPARC_JMP_IREL },
     { EM_SPARC32PLUS, 4, 32, NULL, R_SPARC_JMP_SLOT, R_SPARC_GLOB_DAT, R_SPARC_JMP_IREL },
     { EM_SPARCV9, 4, 32, NULL, R_SPARC_JMP_SLOT, R_SPARC_GLOB_DAT, R_SPARC_JMP_IREL },

@@ -175,6 +175,25 @@ static csn_status find_stubs_as_slots(struct stub_maker *m, uint32_t section, st
     return CSN_OK;
 }
 
+/* Alpha: nothing in a stub tells its pointer, but the pointer leads to the stub until the dynamic linker fills it. */
+static csn_status find_alpha_stubs(struct stub_maker *m, uint32_t section, struct csn_error *err) {
+    enum { SHORT_SIZE = 4, BRANCH_TO_FIRST = 0xc3e0 >> 5 };
+    const struct csni_section *s = &m->object->sections[section];
+    uint32_t got = csni_object_find_section(m->object, ".got");
+    struct csni_span pointers, code, word;
+    if (got == CSNI_NO_SECTION || csni_section_stored(m->object, got, &pointers, NULL) < 0 ||
+        csni_section_stored(m->object, section, &code, NULL) < 0) return CSN_OK;
+    for (size_t i = 0; i < m->slots.count; i++) {
+        const struct slot *slot = &m->slots.items[i];
+        if (!csni_span_sub(pointers, slot->addr - m->object->sections[got].addr, 8, &word)) continue;
+        uint64_t addr = csni_get64(word.ptr, m->object->big_endian);
+        if (!csni_span_sub(code, addr - s->addr, SHORT_SIZE, &word)) continue;
+        bool is_short = csni_get32(word.ptr, m->object->big_endian) >> 21 == BRANCH_TO_FIRST;
+        CSNI_TRY(add_stub(m, addr, is_short ? SHORT_SIZE : m->machine->max_size, slot->symbol, slot->addend, err));
+    }
+    return CSN_OK;
+}
+
 /* 64-bit PowerPC: behind 32 bytes from DT_PPC64_GLINK on, one branch for each pointer, in their order. The branches of the older ABI
  * (whose functions have descriptors in .opd) load the number of the pointer first: in one instruction up to 0x8000, then in two. */
 static csn_status find_glink_stubs(struct stub_maker *m, struct csn_error *err) {
@@ -209,6 +228,7 @@ static csn_status find_stubs(struct stub_maker *m, struct csn_error *err) {
     if (m->object->machine == EM_PPC64) return find_glink_stubs(m, err);
     for (uint32_t i = 1; i < m->object->section_count; i++) {
         if (!holds_stubs(&m->object->sections[i])) continue;
+        if (m->object->machine == EM_ALPHA) CSNI_TRY(find_alpha_stubs(m, i, err));
         CSNI_TRY(find_stubs_as_slots(m, i, err));
         if (m->machine->match && !(m->object->sections[i].flags & CSNI_SECTION_NOBITS)) CSNI_TRY(find_stubs_in(m, i, err));
     }
