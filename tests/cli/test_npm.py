@@ -178,6 +178,7 @@ def test_package_and_types(package):
     assert manifest["name"] == "callsign" and manifest["type"] == "module"
     for name in (manifest["main"], manifest["types"], *manifest["files"]):
         assert (package / name).is_file(), name
+    assert (package / "callsign.wasm").stat().st_size < 600_000  # docs/browser.md
     # Neither the system's calls nor anything else is wanted from outside but what a browser can give.
     listed = subprocess.run(["node", "-e", "console.log(JSON.stringify(WebAssembly.Module.imports(new WebAssembly.Module("
                              "require('fs').readFileSync(process.argv[1]))).map(i => i.module)))", package / "callsign.wasm"],
