@@ -21,6 +21,12 @@ struct target {
 /* Code of no kept function: [low, end). */
 struct hole {
     uint64_t low, end;
+    uint32_t next; /* the entry behind it */
+};
+
+/* A function of the writer that becomes an entry, before the one that is `next` now. */
+struct nameless {
+    uint32_t number, next;
 };
 
 /* An entry whose function is in the writer now. */
@@ -40,7 +46,7 @@ struct claiming {
     CSNI_VEC(struct csni_key) keys;     /* rows to claim: batch and number */
     CSNI_VEC(struct piece) pieces;      /* ascending, none overlaps another */
     size_t hint;                        /* the target after the piece looked at last */
-    CSNI_VEC(uint32_t) nameless;        /* functions of the writer, ascending */
+    CSNI_VEC(struct nameless) nameless; /* ascending */
     CSNI_VEC(struct move) moves;
     /* Of the function that is written: */
     uint64_t start, written_to;         /* rows hold up to here */
@@ -68,8 +74,8 @@ static uint64_t start_after(const struct csni_model *m, uint32_t index) {
     return UINT64_MAX;
 }
 
-static void add_hole(struct claiming *c, uint64_t low, uint64_t end) {
-    c->holes.items[c->holes.count++] = (struct hole){ low, end };
+static void add_hole(struct claiming *c, uint64_t low, uint64_t end, uint32_t next) {
+    c->holes.items[c->holes.count++] = (struct hole){ low, end, next };
 }
 
 /* The code that entries cover, and the holes between; of entries of one start the first that holds an address answers for it,
@@ -83,7 +89,7 @@ static bool gather_targets(struct claiming *c) {
         const struct csni_function *next = i + 1 < m->entry_count ? csni_model_function(m, &m->entries[i + 1]) : NULL;
         uint64_t next_start = next ? next->start : UINT64_MAX;
         if (low < f->start) low = f->start;
-        if (covered < f->start) add_hole(c, covered, f->start);
+        if (covered < f->start) add_hole(c, covered, f->start, i);
         if (next_start == f->start) next_start = start_after(m, i);
         uint64_t end = end_of_function(f, next_start);
         if (end > covered) covered = end;
@@ -93,7 +99,7 @@ static bool gather_targets(struct claiming *c) {
         if (low < end) low = end;
         f = next;
     }
-    if (covered < UINT64_MAX) add_hole(c, covered, UINT64_MAX);
+    if (covered < UINT64_MAX) add_hole(c, covered, UINT64_MAX, m->entry_count);
     return true;
 }
 
@@ -338,7 +344,7 @@ static void claim_for_target(struct claiming *c, const struct target *t) {
 
 /* Rows of a piece that begin in [low, end), which no function covers. What only the end of a row covers that began before is mostly
  * padding. */
-static bool add_nameless(struct claiming *c, const struct piece *p, uint64_t low, uint64_t end) {
+static bool add_nameless(struct claiming *c, const struct piece *p, uint64_t low, uint64_t end, uint32_t next) {
     const struct csni_batch *b = &c->model->batches[p->batch];
     const struct csni_unclaimed_rows *u = &b->unclaimed[p->index];
     const struct csni_row *rows = b->rows + u->first_row;
@@ -356,17 +362,18 @@ static bool add_nameless(struct claiming *c, const struct piece *p, uint64_t low
     c->writer.functions.items[number].kept = true;
     struct csn_str file = b->strings[b->files[csni_row_file(rows[first])].base];
     csni_report_add(c->report, CSN_EVENT_LINES_WITHOUT_FUNCTION, 1, file);
-    return csni_vec_push(&c->nameless, number);
+    return csni_vec_push(&c->nameless, ((struct nameless){ number, next }));
 }
 
 static bool add_all_nameless(struct claiming *c) {
     const struct hole *holes = c->holes.items;
     for (size_t i = 0, h = 0; i < c->pieces.count; i++) {
         const struct piece *p = &c->pieces.items[i];
-        h += csni_upper_bound(holes + h, c->holes.count - h, end, p->low);
+        while (h < c->holes.count && holes[h].end <= p->low) h++;
         for (size_t k = h; k < c->holes.count && holes[k].low < p->end; k++) {
             uint64_t low = holes[k].low > p->low ? holes[k].low : p->low;
-            if (!add_nameless(c, p, low, holes[k].end < p->end ? holes[k].end : p->end)) return false;
+            uint64_t end = holes[k].end < p->end ? holes[k].end : p->end;
+            if (!add_nameless(c, p, low, end, holes[k].next)) return false;
         }
     }
     return true;
@@ -382,10 +389,9 @@ static csn_status insert_nameless(struct claiming *c, struct csn_error *err) {
     if (!entries) return csni_fail_memory(err, count * sizeof *entries);
     size_t k = 0, i = 0;
     for (size_t n = 0; n < added; n++) {
-        uint32_t number = c->nameless.items[n];
-        uint64_t start = c->writer.functions.items[number].start;
-        while (i < m->entry_count && entry_start(m, (uint32_t)i) <= start) entries[k++] = m->entries[i++];
-        entries[k++] = (struct csni_entry){ m->batch_count - 1, number, 0, 0 };
+        const struct nameless *function = &c->nameless.items[n];
+        while (i < function->next) entries[k++] = m->entries[i++];
+        entries[k++] = (struct csni_entry){ m->batch_count - 1, function->number, 0, 0 };
     }
     if (i < m->entry_count) memcpy(entries + k, m->entries + i, (m->entry_count - i) * sizeof *entries);
     csni_free(m->alloc, m->entries, m->entry_capacity * sizeof *entries);
