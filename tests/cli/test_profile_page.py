@@ -36,6 +36,16 @@ def test_data(pages):
     assert [12, [0], [2]] in [line[1:] for line in data["lines"]]  # the call of inner
 
 
+def test_calls_as_heavy_as_their_caller(callsign, tmp_path):
+    """A caller is kept with what is below it, whatever it weighs itself."""
+    (tmp_path / "in.folded").write_text("main 2\nmain;inner 2\nother;last 5\n")
+    callsign.good("profile", tmp_path / "in.folded", "-o", tmp_path / "out.html", "--no-search")
+    data = data_of(tmp_path / "out.html")
+    names = [data["strings"][data["functions"][f][0]] for f in data["func"]]
+    chains = {(names[i], names[data["parent"][i]], data["self"][i][0]) for i in range(1, len(names))}
+    assert chains == {("main", names[0], 2), ("inner", "main", 2), ("other", names[0], 0), ("last", "other", 5)}
+
+
 def rows(page, table):  # noqa: F811
     return page.eval(f"[...document.querySelectorAll('#{table} tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
 

@@ -52,6 +52,21 @@ def test_overloads_are_told_apart(tmp_path, compiler, flags):
             assert events["name-from-symbol"] > 0
 
 
+def test_a_plain_name_that_is_no_identifier(tmp_path):
+    """Nothing in it can be looked for in a symbol, so the symbol that is there is the function's."""
+    (tmp_path / "odd.cc").write_text("int hidden(int a) { return a * 3; }\nint main(int c, char **v) { (void)v; return hidden(c); }\n")
+    gcc = programs.need("g++")
+    subprocess.run([gcc, "-g", "-O1", "-fno-inline", "-S", "odd.cc", "-o", "odd.s"], cwd=tmp_path, check=True)
+    text = (tmp_path / "odd.s").read_text()
+    for name, changed in (("hidden", "plus-minus"), ("_Z6hiddeni", "")):  # of the debug information alone
+        assert f'.string\t"{name}"' in text
+        text = text.replace(f'.string\t"{name}"', f'.string\t"{changed}"')
+    (tmp_path / "odd.s").write_text(text)
+    subprocess.run([gcc, "odd.s", "-o", "program"], cwd=tmp_path, check=True)
+    names, _ = names_of(tmp_path / "program", tmp_path)
+    assert "_Z6hiddeni" in names and "plus-minus" not in names
+
+
 def test_call_sites_keep_the_names_of_their_patterns(tmp_path):
     names, events = names_of(build(tmp_path, "g++", "-O1", "-g"), tmp_path, "--call-sites", "dwarf")
     assert names.count("ns::run") == 2 and events["name-from-symbol"] == 0

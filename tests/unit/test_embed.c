@@ -183,6 +183,32 @@ static void pe_files(void **state) {
     assert_true(good >= 2);
 }
 
+/* The file ends where the new section header does, or a byte before. */
+static void pe_file_of_headers(void **state) {
+    (void)state;
+    enum { HEADER = 40, RAW_SIZE = 16, RAW_OFF = 20 };
+    struct pe_sample s;
+    pe_sample_begin(&s, WIRE_PE_IMAGE64, IMAGE_FILE_MACHINE_AMD64);
+    pe_sample_build(&s);
+    set_alignments(&s);
+    size_t end = s.places.section_headers + (size_t)(s.pe.section_count + 1) * HEADER;
+    for (size_t i = 0; i < s.pe.section_count; i++) {
+        wire_patch(&s.file, s.places.section_headers + i * HEADER + RAW_SIZE, 0, 4);
+        wire_patch(&s.file, s.places.section_headers + i * HEADER + RAW_OFF, 0, 4);
+    }
+    for (size_t off = end - HEADER; off < end; off++) wire_patch(&s.file, off, 0, 1);
+    wire_patch(&s.file, s.places.coff_header + 8, 0, 4); /* no symbols */
+    wire_patch(&s.file, s.places.coff_header + 12, 0, 4);
+    for (size_t size = end - 1; size <= end; size++) {
+        struct csn_bytes out = { NULL, 0, NULL };
+        struct csn_error err = CSN_ERROR_INIT;
+        csn_status status = embed(sample_index(), (struct csni_span){ wire_span(&s.file).ptr, size }, 0, &out, &err);
+        if (status != (size == end ? CSN_OK : CSN_E_UNSUPPORTED)) fail_msg("%zu of %zu: %s", size, end, csn_error_text(&err));
+        csn_bytes_free(&out);
+    }
+    pe_sample_end(&s);
+}
+
 /* How often a watched file was opened since the last call: each event of a file itself is a bare struct. */
 static unsigned count_opens(int watch) {
     struct inotify_event events[16];
@@ -364,7 +390,7 @@ int main(void) {
         cmocka_unit_test_teardown(elf_files, release_index), cmocka_unit_test_teardown(elf_without_sections, release_index),
         cmocka_unit_test_teardown(loaded_in_relocatable, release_index), cmocka_unit_test_teardown(pe_files, release_index),
         cmocka_unit_test_teardown(macho_files, release_index), cmocka_unit_test_teardown(refusals, release_index),
-        cmocka_unit_test_teardown(a_path_is_opened_once, release_index),
+        cmocka_unit_test_teardown(a_path_is_opened_once, release_index), cmocka_unit_test_teardown(pe_file_of_headers, release_index),
         cmocka_unit_test_teardown(damaged_files, release_index), cmocka_unit_test_teardown(allocation_failures, release_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
