@@ -8,7 +8,7 @@
 
 /* Segments of a bucket, at least, unless that makes it too large; twice as many at most, on average. More of them take longer, but a
  * table that does not stay in a cache is read from memory, and by as many page faults. */
-enum { BUCKET_SEGMENTS = 8, BUCKET_SEGMENTS_LARGE = 16, TABLE_LARGE = 512 << 10 };
+enum { BUCKET_SEGMENTS = 8, BUCKET_SEGMENTS_LARGE = 16, TABLE_LARGE = 128 << 10 };
 
 /* ---- lengths of strings ---- */
 
