@@ -24,23 +24,50 @@ static size_t mark_size(struct csn_str text, size_t at, char *out) {
     return high >= 0 && low >= 0 && c > 0x20 && c < 0x7f ? 3 : 0;
 }
 
-static bool put_operator(struct csn_str text, struct csni_name_text *out) {
+/* Letters and digits only, and `joint` between them; 0: none. Nim takes underscores out of most names. */
+static bool is_word(struct csn_str text, char joint) {
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool is_joint = joint && c == joint && i && i + 1 < text.len;
+        if (!is_joint && !csni_is_lower(c) && !csni_is_upper(c) && !csni_is_decimal(c)) return false;
+    }
+    return text.len && !csni_is_decimal(text.ptr[0]);
+}
+
+/* What sets an attribute ("callbackeq": `callback=`), and what the compiler names (":anonymous"). */
+static bool put_half_word(struct csn_str text, struct csni_name_text *out) {
+    enum { EQ = 2, COLON = 5 };
+    if (csni_starts_with(text, "colon") && is_word(csni_part(text, COLON, text.len), 0)) {
+        csni_name_put_char(out, ':');
+        csni_name_put_str(out, csni_part(text, COLON, text.len));
+        return true;
+    }
+    if (text.len <= EQ || memcmp(text.ptr + text.len - EQ, "eq", EQ) != 0 || !is_word(csni_part(text, 0, text.len - EQ), '_')) return false;
     csni_name_put_char(out, '`');
-    for (size_t at = 0, size; at < text.len; at += size) {
+    csni_name_put_str(out, csni_part(text, 0, text.len - EQ));
+    csni_name_put_text(out, "=`");
+    return true;
+}
+
+static bool is_operator_text(struct csn_str text) {
+    size_t at = 0;
+    for (size_t size = 1; at < text.len && size; at += size) {
         char c;
         size = mark_size(text, at, &c);
-        if (!size) return false;
+    }
+    return at == text.len;
+}
+
+static bool put_operator(struct csn_str text, struct csni_name_text *out) {
+    if (!is_operator_text(text)) return put_half_word(text, out);
+    csni_name_put_char(out, '`');
+    for (size_t at = 0; at < text.len;) {
+        char c;
+        at += mark_size(text, at, &c);
         csni_name_put_char(out, c);
     }
     csni_name_put_char(out, '`');
     return text.len > 0;
-}
-
-/* Letters and digits only: Nim takes underscores out of names. */
-static bool is_word(struct csn_str text) {
-    for (size_t i = 0; i < text.len; i++)
-        if (!csni_is_lower(text.ptr[i]) && !csni_is_upper(text.ptr[i]) && !csni_is_decimal(text.ptr[i])) return false;
-    return text.len && !csni_is_decimal(text.ptr[0]);
 }
 
 /* Folders end with 'Z': "stdZprivateZdigitsutils". */
@@ -61,7 +88,8 @@ bool csni_nim_demangle(struct csn_str name, struct csni_name_text *out) {
     if (!(numbered || old) || end >= name.len) return false;
     bool is_operator = end + 2 < name.len && name.ptr[end + 2] == '_';
     struct csn_str word = csni_part(name, 0, end), module = csni_part(name, end + 2 + is_operator, name.len);
-    if (!is_word(word) || !is_word(module) || !csni_is_lower(module.ptr[0]) || (old && !is_operator && !is_known_module(module)))
+    bool known = is_known_module(module); /* names of C hold single underscores more often, as those of wrappers do */
+    if (!is_word(word, known ? '_' : 0) || !is_word(module, 0) || !csni_is_lower(module.ptr[0]) || (old && !is_operator && !known))
         return false;
     put_module(module, out);
     csni_name_put_char(out, '.');

@@ -14,7 +14,7 @@ static char escaped(struct csn_str name, size_t at) {
 }
 
 static bool is_separator(struct csn_str name, size_t at) {
-    return name.len - at > 2 && at && name.ptr[at] == '_' && name.ptr[at + 1] == '_' && name.ptr[at + 2] != '_';
+    return name.len - at > 2 && at && name.ptr[at] == '_' && name.ptr[at + 1] == '_';
 }
 
 /* The number after a name; a number alone ("camlFoo__5") is the name. */
@@ -24,15 +24,17 @@ static void drop_stamp(struct csn_str *name) {
 }
 
 bool csni_ocaml_demangle(struct csn_str name, struct csni_name_text *out) {
-    if (name.len < 6 || !csni_starts_with(name, "caml") || !csni_is_upper(name.ptr[4])) return false;
+    if (name.len < 5 || !csni_starts_with(name, "caml") || !csni_is_upper(name.ptr[4])) return false;
     name = csni_part(name, 4, name.len);
     bool code = name.len > 5 && memcmp(name.ptr + name.len - 5, "_code", 5) == 0;
     if (code) name.len -= 5;
     bool has_member = csni_find(name, 0, "__") < name.len || csni_find(name, 0, ".") < name.len;
     for (int numbers = code ? 2 : 1; has_member && numbers; numbers--) drop_stamp(&name);
-    for (size_t at = 0; at < name.len;) {
+    for (size_t at = 0, part = 0; at < name.len;) {
         char c = escaped(name, at);
-        bool separator = is_separator(name, at);
+        bool separator = at != part && is_separator(name, at); /* more underscores begin a name: `__ocaml_lex_start_rec` */
+        if (separator) part = at + 2;
+        else if (at == part && name.ptr[at] == '_') part = at + 1;
         csni_name_put_char(out, separator ? '.' : c ? c : name.ptr[at]);
         at += separator ? 2 : c ? 3 : 1;
     }
