@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/core/fail.h"
+#include "base/core/file_times.h"
 #include "index/index_owner.h"
 #include "object/debug_links.h"
 #include "object/object.h"
@@ -50,8 +51,9 @@ csn_status csni_image_identify(struct csni_image *image, struct csn_error *err) 
     image->source.path = image->path;
     /* Files of /proc and the like have no size of their own, and other bytes each time. */
     if (stat(image->path, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != image->whole.size) return CSN_OK;
+    const struct timespec modified = csni_time_changed(&st);
     image->source.size = (uint64_t)st.st_size;
-    image->source.modified_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+    image->source.modified_ns = (uint64_t)modified.tv_sec * 1000000000u + (uint64_t)modified.tv_nsec;
     image->key = csni_cache_key_of(image->opened->build_id, image->opened->build_id_size, image->source.htlhash);
     return CSN_OK;
 }

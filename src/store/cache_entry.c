@@ -15,6 +15,7 @@
 
 #include "base/core/endian.h"
 #include "base/core/fail.h"
+#include "base/core/file_times.h"
 #include "base/file_output.h"
 #include "base/hash.h"
 #include "index/index_owner.h"
@@ -93,7 +94,8 @@ static csn_status check_sum(struct csni_span entry, struct csn_error *err) {
 }
 
 static bool has_stamp(const struct stat *st, const struct csni_cache_meta *meta) {
-    return st->st_mtim.tv_nsec == 0 && st->st_mtim.tv_sec >= 0 && (uint64_t)st->st_mtim.tv_sec + STAMP_AGE_S == meta->made;
+    const struct timespec modified = csni_time_changed(st);
+    return modified.tv_nsec == 0 && modified.tv_sec >= 0 && (uint64_t)modified.tv_sec + STAMP_AGE_S == meta->made;
 }
 
 static void set_times(const char *path, struct timespec used, struct timespec modified) {
@@ -104,7 +106,8 @@ static void set_times(const char *path, struct timespec used, struct timespec mo
 /* That it was used, for pruning; also where the file system keeps no access times. */
 static void note_used(const char *path, const struct stat *st) {
     const struct timespec now = { .tv_nsec = UTIME_NOW }, keep = { .tv_nsec = UTIME_OMIT };
-    uint64_t used = st->st_atim.tv_sec > 0 ? (uint64_t)st->st_atim.tv_sec : 0;
+    const struct timespec at = csni_time_read(st);
+    uint64_t used = at.tv_sec > 0 ? (uint64_t)at.tv_sec : 0;
     if (used + USED_STEP_S < now_seconds()) set_times(path, now, keep);
 }
 

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/core/fail.h"
+#include "base/core/file_times.h"
 #include "base/core/vec.h"
 #include "base/hex.h"
 
@@ -62,8 +64,9 @@ static bool add_file(const struct csn_cache *cache, cached_files *files, struct 
     path_of_file(cache, file, path);
     if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode)) return true;
     file->size = (uint64_t)st.st_size;
-    file->used = st.st_atim.tv_sec > 0 ? (uint64_t)st.st_atim.tv_sec : 0;
-    file->modified = st.st_mtim.tv_sec > 0 ? (uint64_t)st.st_mtim.tv_sec : 0;
+    struct timespec used = csni_time_read(&st), modified = csni_time_changed(&st);
+    file->used = used.tv_sec > 0 ? (uint64_t)used.tv_sec : 0;
+    file->modified = modified.tv_sec > 0 ? (uint64_t)modified.tv_sec : 0;
     return csni_vec_push(files, *file);
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/core/endian.h"
+#include "base/core/file_times.h"
 
 enum { LOCK_TRIES = 1000, NEGATIVE_SIZE = 16 };
 static const char NEGATIVE_MAGIC[8] = { 'C', 'S', 'N', 'N', 'O', 'N', 'E', '1' };
@@ -73,8 +74,9 @@ bool csni_cache_is_negative(struct csn_cache *cache, const struct csni_cache_key
                    && memcmp(bytes, NEGATIVE_MAGIC, sizeof NEGATIVE_MAGIC) == 0
                    && csni_get64(bytes + sizeof NEGATIVE_MAGIC, false) == settings;
     close(fd);
-    time_t now = time(NULL);
-    return is_good && now >= st.st_mtim.tv_sec && (uint64_t)(now - st.st_mtim.tv_sec) < cache->options.negative_s;
+    if (!is_good) return false;
+    time_t now = time(NULL), made = csni_time_changed(&st).tv_sec;
+    return now >= made && (uint64_t)(now - made) < cache->options.negative_s;
 }
 
 /* Not synced and not renamed: one that is damaged is none. */
