@@ -270,7 +270,7 @@ static void of_another_file(void **state) {
 
 /* The example's file with an accelerator of other buckets: its region is the last part. */
 static uint8_t *with_shift(const struct csn_bytes *file, unsigned shift, size_t *out_size) {
-    const struct csni_accel_form form = { .shift = shift };
+    const struct csni_accel_form form = { .shift = shift, .covered = UINT64_MAX };
     struct parts parts = accel_of(file);
     struct csni_gsym gsym;
     struct csn_bytes made;
@@ -310,6 +310,38 @@ static void any_shift(void **state) {
     csn_bytes_free(&with);
 }
 
+static size_t peak_of_verify(const struct csn_bytes *file) {
+    struct test_allocator t;
+    struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
+    struct csn_verify_counts counts;
+    struct csn_index *index;
+    test_allocator_init(&t);
+    options.allocator = &t.base;
+    assert_int_equal(csn_index_open_memory(file->ptr, file->size, &options, &index, NULL), CSN_OK);
+    assert_int_equal(csn_index_verify(index, NULL, NULL, &counts, NULL), CSN_OK);
+    csn_index_close(index);
+    test_allocator_check_empty(&t);
+    return t.peak_bytes;
+}
+
+/* A trailer of few bytes of code in small buckets, over records of many: no table of such buckets is made for them. */
+static void small_buckets(void **state) {
+    (void)state;
+    struct wire_gsym g;
+    wire_gsym_init(&g, false, 8, 0x1000);
+    wire_gsym_function(&g, 0x1000, 0x10, "first");
+    wire_gsym_function(&g, 0x91000, 0x10, "far");
+    struct csn_bytes with = convert(wire_gsym_build(&g), CSN_FORMAT_GSYM_V1, 0, CSN_CONVERT_ACCELERATE);
+    wire_gsym_deinit(&g);
+    uint8_t *trailer = with.ptr + accel_of(&with).trailer;
+    size_t before = peak_of_verify(&with);
+    csni_put64(trailer + CSNI_ACCEL_T_COVERED, 0x10, false);
+    trailer[CSNI_ACCEL_T_SHIFT] = CSNI_ACCEL_SHIFT_MIN;
+    check_copy(with.ptr, with.size, true);
+    assert_true(peak_of_verify(&with) <= before);
+    csn_bytes_free(&with);
+}
+
 static csn_status convert_once(void *context, const struct csn_allocator *alloc) {
     const struct csn_bytes *plain = context;
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
@@ -332,7 +364,7 @@ static void memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers), cmocka_unit_test(again), cmocka_unit_test(counted), cmocka_unit_test(every_byte),
-        cmocka_unit_test(random_bytes), cmocka_unit_test(cut_short), cmocka_unit_test(of_another_file), cmocka_unit_test(any_shift),
+        cmocka_unit_test(random_bytes), cmocka_unit_test(cut_short), cmocka_unit_test(of_another_file), cmocka_unit_test(any_shift), cmocka_unit_test(small_buckets),
         cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,8 @@ void csni_gsym_accel_free(struct csni_gsym_accel *accel, const struct csn_alloca
 /* What a writer may choose. */
 struct csni_accel_form {
     uint32_t first_read; /* CSNI_ACCEL_T_FIRST_READ */
-    unsigned shift;      /* CSNI_ACCEL_T_SHIFT; 0: as suits the index */
+    unsigned shift;      /* CSNI_ACCEL_T_SHIFT, if the index covers no more than so many bytes of code; 0: as suits the index */
+    uint64_t covered;
 };
 
 /* The region of an accelerator as it is stored at a multiple of CSNI_ACCEL_PAGE, and then its trailer, which lies elsewhere

@@ -71,9 +71,11 @@ static csn_status compare_accel(const struct csni_gsym *g, const struct csn_byte
     return compare_bytes(g, g->accel_trailer, made->ptr + size, CSNI_ACCEL_TRAILER, problem);
 }
 
+/* The table that the trailer implies lies within the file: a larger one is not made. */
 static struct csni_accel_form form_of(const uint8_t *trailer) {
     bool remote = csni_accel_u32(trailer + CSNI_ACCEL_T_FIRST_READ) != 0;
-    return (struct csni_accel_form){ remote ? CSNI_ACCEL_FIRST_READ : 0, trailer[CSNI_ACCEL_T_SHIFT] };
+    return (struct csni_accel_form){ .first_read = remote ? CSNI_ACCEL_FIRST_READ : 0, .shift = trailer[CSNI_ACCEL_T_SHIFT],
+                                     .covered = csni_get64(trailer + CSNI_ACCEL_T_COVERED, false) };
 }
 
 csn_status csni_gsym_accel_verify(const struct csni_gsym *gsym, const struct csn_allocator *allocator, bool *out_equal,

@@ -287,7 +287,7 @@ static bool has_small_buckets(const struct csni_accel_content *c, unsigned shift
 
 /* Buckets that hold a few segments each: a few cache lines to a block. */
 static unsigned choose_shift(const struct csni_accel_content *c) {
-    if (c->form.shift) return c->form.shift;
+    if (c->form.shift && c->covered <= c->form.covered) return c->form.shift;
     unsigned shift = CSNI_ACCEL_SHIFT_MIN;
     while (shift < CSNI_ACCEL_SHIFT_MAX && has_small_buckets(c, shift)) shift++;
     return shift;
