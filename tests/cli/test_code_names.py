@@ -358,3 +358,15 @@ def test_static_programs_of_mingw_lose_no_named_code(callsign, machine, tmp_path
     lost = [(hex(start), name) for (start, name), a in zip(starts.items(), answers)
             if not a["frames"] or not a["frames"][-1].get("function") or a["frames"][-1]["offset"]]
     assert lost == []
+
+
+def test_the_file_symbol_before_a_function_is_no_place(callsign, tmp_path):
+    """llvm-symbolizer shows the name of a FILE symbol, without folder and line, for local functions without rows."""
+    (tmp_path / "plain.s").write_text('    .file "of_a_symbol.c"\n    .text\n    .type hidden, @function\nhidden: ret\n    .size hidden, 1\n')
+    run(tmp_path, need("gcc"), "-nostdlib", "-shared", "plain.s", "-o", "plain.so")
+    start = symbols(tmp_path / "plain.so")["hidden"]
+    theirs = run(tmp_path, need("llvm-symbolizer-22"), "--obj=plain.so", "--output-style=JSON", hex(start))
+    assert [(f["FunctionName"], f["FileName"], f["Line"]) for f in json.loads(theirs)[0]["Symbol"]] == [("hidden", "of_a_symbol.c", 0)]
+    callsign.good("convert", "--quiet", tmp_path / "plain.so", "-o", tmp_path / "index")
+    frame = json.loads(callsign.good("lookup", "--json", tmp_path / "index", hex(start)))["frames"][0]
+    assert frame["function"] == "hidden" and "file" not in frame and "line" not in frame
