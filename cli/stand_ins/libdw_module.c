@@ -61,40 +61,51 @@ static int by_addr(const void *pa, const void *pb) {
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static void read_set(struct libdw_module *m, const unsigned char *set, const unsigned char **at, const unsigned char *end) {
+/* The header of a set, which begins at *at. 0: it is damaged; else how large addresses are. */
+static unsigned read_set_header(struct libdw_module *m, const unsigned char **at, const unsigned char *end, uint32_t *unit) {
     const bool big = m->object.big_endian;
-    const unsigned char *p = *at;
-    unsigned offset_size = 4;
-    uint64_t size = take_number(&p, end, 4, big);
-    if (size == 0xffffffff) {
-        size = take_number(&p, end, 8, big);
-        offset_size = 8;
-    }
-    const unsigned char *next = size > (uint64_t)(end - p) ? end : p + size;
-    uint64_t version = take_number(&p, next, 2, big), offset = take_number(&p, next, offset_size, big);
-    unsigned addr_size = (unsigned)take_number(&p, next, 1, big);
-    uint32_t unit;
     uint64_t unit_offset;
-    take_number(&p, next, 1, big);
-    *at = next;
-    if (version != 2 || (addr_size != 4 && addr_size != 8)) return;
-    size_t tuple = 2 * addr_size, header = (size_t)(p - set);
-    p = set + (header + tuple - 1) / tuple * tuple;
-    if (csn_debug_info_unit_index_at(m->info, offset, &unit, &unit_offset) != CSN_OK) return;
-    while (p + tuple <= next) {
-        struct libdw_range made = { .unit = unit, .order = (uint32_t)m->ranges.count };
-        made.addr = take_number(&p, next, addr_size, big);
-        made.size = take_number(&p, next, addr_size, big);
-        if (!made.addr && !made.size) return;
-        GROW_PUSH(&m->ranges, made);
+    unsigned offset_size = 4;
+    uint64_t size = take_number(at, end, 4, big);
+    if (size == 0xffffffff) {
+        size = take_number(at, end, 8, big);
+        offset_size = 8;
+    } else if (size >= 0xfffffff0) {
+        return 0;
     }
+    if (take_number(at, end, 2, big) != 2) return 0;
+    const uint64_t offset = take_number(at, end, offset_size, big);
+    const unsigned addr_size = (unsigned)take_number(at, end, 1, big);
+    const bool is_good = *at < end && !take_number(at, end, 1, big) && (addr_size == 4 || addr_size == 8);
+    return is_good && csn_debug_info_unit_index_at(m->info, offset, unit, &unit_offset) == CSN_OK ? addr_size : 0;
 }
 
+/* As libdw, to the pair of zeros, whatever the header says of its size. False: it is damaged. */
+static bool read_set(struct libdw_module *m, const unsigned char *section, const unsigned char **at, const unsigned char *end) {
+    const bool big = m->object.big_endian;
+    uint32_t unit;
+    const unsigned addr_size = read_set_header(m, at, end, &unit);
+    const size_t tuple = 2 * (size_t)addr_size;
+    if (!tuple) return false;
+    const size_t past = (size_t)(*at - section) % tuple;
+    if (past && (size_t)(end - *at) >= tuple - past) *at += tuple - past;
+    while ((size_t)(end - *at) >= tuple) {
+        struct libdw_range made = { .unit = unit, .order = (uint32_t)m->ranges.count };
+        made.addr = take_number(at, end, addr_size, big);
+        made.size = take_number(at, end, addr_size, big);
+        if (!made.addr && !made.size) return true;
+        GROW_PUSH(&m->ranges, made);
+    }
+    return false;
+}
+
+/* One damaged set makes all of them unknown. */
 static void read_ranges(struct libdw_module *m) {
     struct csn_str bytes;
     if (csn_debug_info_dwarf_section(m->info, "aranges", &bytes, NULL) != CSN_OK) return;
-    const unsigned char *p = (const unsigned char *)bytes.ptr, *end = p + bytes.len;
-    while (p < end) read_set(m, p, &p, end);
+    const unsigned char *section = (const unsigned char *)bytes.ptr, *p = section, *end = p + bytes.len;
+    while (p < end)
+        if (!read_set(m, section, &p, end)) m->ranges.count = 0, p = end;
     if (!m->ranges.count) return;
     qsort(m->ranges.items, m->ranges.count, sizeof *m->ranges.items, by_addr);
     m->ranges_end = m->ranges.items[m->ranges.count - 1].addr + m->ranges.items[m->ranges.count - 1].size;

@@ -1,4 +1,5 @@
 """Damaged DWARF: what the tools print of it, where, and how they end."""
+import random
 import re
 import subprocess
 
@@ -8,7 +9,7 @@ import stand_in_draws
 import stand_in_pairs
 import stand_in_programs
 from programs import need
-from test_stand_ins import folder, pair_for  # noqa: F401 (a fixture)
+from test_stand_ins import folder, need_programs, pair_for  # noqa: F401 (a fixture)
 
 PROGRAMS = ("c-gcc", "c-gcc4", "c-clang", "c-obj.o")
 
@@ -131,3 +132,43 @@ def test_llvm_symbolizer_reports_damaged_ranges(offset, data, folder, programs, 
     lines = b"".join(b"0x" + line + b"\n" for line in requests(programs["c-gcc"]).split()[:-1])
     done = same(pair, ["--obj=app"], lines, tmp_path)
     assert done.err or data == b"\xff"
+
+
+@pytest.mark.parametrize("name", ["c-gcc", "c-obj.o"])
+def test_eu_addr2line_with_damaged_ranges(name, folder, programs, tmp_path):  # noqa: F811
+    """Each byte in turn; of a damaged set libdw reads no ranges at all, whatever the header says of its size."""
+    pair = pair_for("eu-addr2line", folder)
+    size = section_places(programs[name])[".debug_aranges"][1]
+    answers = set()
+    for offset in range(size):
+        damaged(programs, name, ".debug_aranges", offset, b"\xff" if offset % 2 else b"\x01", tmp_path / "app")
+        answers.add(same(pair, ["-fi", "-e", "app"], requests(programs[name]), tmp_path).out)
+    assert len(answers) > 1
+
+
+def changed(rng, data):
+    """A part of a file is cut off, or some bytes of it are others; most often of its headers."""
+    if rng.random() < 0.3:
+        return data[:rng.randrange(len(data))]
+    at = rng.randrange(min(len(data), 2048) if rng.random() < 0.6 else len(data))
+    size = min(rng.choice([1, 1, 2, 4, 8, 64]), len(data) - at)
+    return data[:at] + rng.choice([b"\0" * size, b"\xff" * size, rng.randbytes(size)]) + data[at + size:]
+
+
+@pytest.mark.parametrize("name", ["c-macho", "c-macho.o", "c-macho-arm.o", "index.gsym"])
+def test_atos_answers_of_damaged_files(name, folder, programs, tmp_path, callsign):  # noqa: F811
+    """There is no atos to compare with: each request has its answer, or there is a message about the file."""
+    if name == "index.gsym":
+        callsign.good("convert", programs["c-gcc"], "-o", folder / "programs" / name, "--quiet")
+    else:
+        need_programs(folder, name)
+    data, rng, codes = (folder / "programs" / name).read_bytes(), random.Random(17), set()
+    addresses = [f"0x{base + offset:x}" for base in (0, 0x100000000, 0x100000400) for offset in (0, 4, 0x50, 0x99, 0x460)]
+    for _ in range(150):
+        (tmp_path / name).write_bytes(changed(rng, data))
+        for options in ([], ["-i", "-l", "0x1000"]):
+            done = subprocess.run([callsign.path, "atos", "-o", tmp_path / name, *options, *addresses], capture_output=True, timeout=60, check=False)
+            codes.add(done.returncode)
+            assert done.returncode in (0, 1) and (done.returncode == 1) == (b"cannot load symbols" in done.stderr), done
+            assert done.returncode or done.stdout.count(b"\n") >= len(addresses), done
+    assert codes == ({1} if name == "index.gsym" else {0, 1})
