@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "stand_ins/growth.h"
+#include "stand_ins/stand_ins.h"
 
 bool kept_index_open(struct kept_index *out, const char *object_path, const char *const *words, size_t count) {
     *out = (struct kept_index){ 0 };
@@ -42,7 +43,7 @@ void kept_index_make(struct kept_index *k, kept_index_maker *make, void *context
 }
 
 void kept_index_make_later(struct kept_index *k, kept_index_maker *make, void *context) {
-    fflush(stdout);
+    flush_answers();
     const pid_t child = fork();
     if (child != 0) return;
     /* It holds nothing that somebody waits for. */

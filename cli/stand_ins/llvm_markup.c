@@ -11,6 +11,7 @@
 
 #include "stand_ins/growth.h"
 #include "stand_ins/llvm_markup_fields.h"
+#include "stand_ins/stand_ins.h"
 
 /* ---- modules and maps ---- */
 
@@ -112,7 +113,7 @@ static void add_map(struct markup_filter *f, const struct markup_node *n, const 
     if (!parse_map(f, n, &map)) return;
     const struct mark_map *other = overlapping(f, &map);
     if (other) {
-        fflush(stdout);
+        flush_answers();
         fprintf(stderr, "error: overlapping mmap: #0x%" PRIx64 " [0x%" PRIx64 "-0x%" PRIx64 "]\n", f->modules.items[other->module].id, other->addr,
                 other->addr + other->size - 1);
         markup_point_at(f, n->fields[0].ptr);

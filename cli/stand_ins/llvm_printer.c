@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "stand_ins/growth.h"
+#include "stand_ins/stand_ins.h"
 
 static const char *or_unknown(const char *text) { return text ? text : "??"; }
 
@@ -125,7 +126,7 @@ void llvm_print_locals(struct llvm_printer *p, const struct llvm_asked *asked, c
 }
 
 void llvm_print_message(const struct llvm_printer *p, const char *about, const char *message) {
-    fflush(stdout);
+    flush_answers();
     if (about && *about) fprintf(stderr, "%s: error: '%s': %s\n", p->program, about, message);
     else fprintf(stderr, "%s: error: %s\n", p->program, message);
 }

@@ -313,7 +313,7 @@ static int answer_lines(struct llvm_session *s, struct kept_answers *kept) {
             if (is_plain) answer_address(s, &a, line, addr);
             else answer_request(s, line);
         }
-        fflush(stdout);
+        flush_answers();
     }
     captured_output_free(&a.captured);
     recent_answers_free(&a.recent);

@@ -3,16 +3,18 @@
 #include "stand_ins/stand_ins.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct stand_in stand_ins[] = {
-    { "addr2line", "as GNU addr2line 2.40", gnu_addr2line_main },
-    { "atos", "as atos of macOS, for images of any system", atos_main },
-    { "eu-addr2line", "as eu-addr2line of elfutils 0.188", eu_addr2line_main },
-    { "llvm-addr2line", "as llvm-addr2line 22", llvm_addr2line_main },
-    { "llvm-gsymutil", "as llvm-gsymutil 22", llvm_gsymutil_main },
-    { "gsymutil", "the same", llvm_gsymutil_main },
-    { "llvm-symbolizer", "as llvm-symbolizer 22", llvm_symbolizer_main },
+    { "addr2line", "as GNU addr2line 2.40", gnu_addr2line_main, false },
+    { "atos", "as atos of macOS, for images of any system", atos_main, false },
+    { "eu-addr2line", "as eu-addr2line of elfutils 0.188", eu_addr2line_main, false },
+    { "llvm-addr2line", "as llvm-addr2line 22", llvm_addr2line_main, true },
+    { "llvm-gsymutil", "as llvm-gsymutil 22", llvm_gsymutil_main, true },
+    { "gsymutil", "the same", llvm_gsymutil_main, true },
+    { "llvm-symbolizer", "as llvm-symbolizer 22", llvm_symbolizer_main, true },
 };
 enum { STAND_IN_COUNT = sizeof stand_ins / sizeof stand_ins[0] };
 
@@ -51,4 +53,17 @@ const struct stand_in *stand_in_of_program(const char *program) {
         if (is_named(name, plain, stand_ins[i].name)) return &stand_ins[i];
     if (is_named(name, plain, "gaddr2line") || has_triplet(name, plain, "addr2line")) return &stand_ins[0];
     return NULL;
+}
+
+static int output_error; /* an errno; 0: none */
+
+void flush_answers(void) {
+    if (fflush(stdout) != 0) output_error = errno;
+}
+
+int stand_in_end(const struct stand_in *stand_in, int status) {
+    flush_answers();
+    if (output_error && stand_in->is_llvm) fprintf(stderr, "LLVM ERROR: IO failure on output stream: %s\n", strerror(output_error));
+    fflush(NULL);
+    return stand_in->is_llvm && (output_error || ferror(stderr)) ? 1 : status;
 }

@@ -12,6 +12,7 @@ struct stand_in {
     const char *name;
     const char *summary;
     int (*run)(int argc, char **argv);
+    bool is_llvm;            /* standard output that cannot be written is an error */
 };
 
 /* The stand-in that a program name chooses: "addr2line", "x86_64-linux-gnu-addr2line", "llvm-symbolizer-22",
@@ -19,6 +20,11 @@ struct stand_in {
 const struct stand_in *stand_in_of_program(const char *program);
 /* Stand-in `i`, in the order of the help; NULL: there are no more. */
 const struct stand_in *stand_in_at(size_t i);
+
+/* Flushes standard output, and keeps why it cannot be written. */
+void flush_answers(void);
+/* The exit code, when all is written. */
+int stand_in_end(const struct stand_in *stand_in, int status);
 
 int atos_main(int argc, char **argv);
 int eu_addr2line_main(int argc, char **argv);

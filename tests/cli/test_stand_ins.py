@@ -973,6 +973,33 @@ def test_a_client_that_dies_ends_the_stand_in(folder, programs):
             assert child.wait(timeout=30) != 0 or dialect == "llvm-gsymutil", dialect
 
 
+STREAMS = {"no standard output": ">&-", "a full disk": ">/dev/full", "no standard input": "<&-", "no standard error": "2>&-", "a folder to read": "<."}
+NO_READER = ["a pipe without a reader", "the same and SIGPIPE ignored"]
+
+
+def run_with_streams(streams, command, data, where):
+    """Exit code and messages; what is printed, where somebody reads it."""
+    environment = {**os.environ, "LC_ALL": "C"}
+    if streams in STREAMS:
+        return stand_in_pairs.run(["sh", "-c", f'exec "$0" "$@" {STREAMS[streams]}', *command], data, where, environment)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(command, input=data, stdout=writer, stderr=subprocess.PIPE, cwd=where, env=environment, timeout=60, check=False,
+                          restore_signals=streams == NO_READER[0])
+    os.close(writer)
+    return stand_in_pairs.Result(done.returncode, b"", done.stderr)
+
+
+@pytest.mark.parametrize("streams", [*STREAMS, *NO_READER])
+def test_streams_that_fail_are_those_of_the_tool(streams, folder, programs):
+    where, data = folder / "programs", b"0x1139 gs/c.gsym\n" * 3 + b"0x1139\n" * 3
+    for dialect, arguments in [*HOSTILE_RUNS, *((dialect, [*options, "0x1139"]) for dialect, options in HOSTILE_RUNS if "c-gcc" in options[1:])]:
+        pair = pair_for(dialect, folder)
+        theirs, ours = (run_with_streams(streams, [str(tools / dialect), *arguments], data, where) for tools in (pair.theirs, pair.ours))
+        assert theirs.err.replace(bytes(pair.theirs), b"") == ours.err.replace(bytes(pair.ours), b""), (dialect, arguments)
+        assert theirs._replace(err=b"") == ours._replace(err=b""), (dialect, arguments)
+
+
 def test_hostile_clients(programs):
     command = [stand_in_pairs.CALLSIGN, "addr2line", "-e", str(programs["c-gcc"]), "-f"]
     done = subprocess.run(command, input=b"1" * (1 << 20) + b"\n\0\0\n" + b"12", capture_output=True, timeout=60, check=False)

@@ -19,6 +19,7 @@
 #include "stand_ins/gsymutil/gsym_encode.h"
 #include "stand_ins/llvm_arch.h"
 #include "stand_ins/llvm_options.h"
+#include "stand_ins/stand_ins.h"
 
 /* ---- one image ---- */
 
@@ -57,7 +58,7 @@ static void take_identity(struct gsym_build *build, const struct llvm_module *m)
 }
 
 static int fail_conversion(char *why) {
-    fflush(stdout);
+    flush_answers();
     fprintf(stderr, "DWARF conversion failed: : %s\n", why);
     free(why);
     return 1;
@@ -98,7 +99,7 @@ static int convert_module(const struct gsym_conversion *c, struct llvm_module *m
     }
     if (!why) {
         gsym_build_finish(&build);
-        fflush(stdout);
+        flush_answers();
         why = gsym_save(&build, out, c->segment_size);
     }
     if (!why && c->verify) {
@@ -114,7 +115,7 @@ static int convert_image(const struct gsym_conversion *c, const char *path, cons
     const char *message;
     struct llvm_module *m = llvm_module_open(path, path, &options, &message);
     if (!m) {
-        fflush(stdout);
+        flush_answers();
         fprintf(stderr, "%s: %s\n", path, message);
         return 1;
     }
@@ -141,7 +142,7 @@ static int convert_universal(const struct gsym_conversion *c, const char *path, 
     int code = 0;
     for (size_t i = 0; i < count; i++) wanted += is_wanted(c, images[i].arch);
     if (!wanted) {
-        fflush(stdout);
+        flush_answers();
         fprintf(stderr, "%s: no matching architectures found\n", path);
         return 1;
     }
@@ -221,7 +222,7 @@ int gsym_convert(const struct gsym_conversion *c) {
     struct gsym_report report = { 0 };
     char *out = NULL, *spooled = strcmp(c->input, "-") == 0 ? spool_input() : NULL;
     printf("Input file: %s\n", c->input);
-    fflush(stdout);
+    flush_answers();
     if (c->out) out = copy_text(c->out, strlen(c->out));
     else if (asprintf(&out, "%s.gsym", c->input) < 0) out = copy_text("", 0);
     int code = convert_bundle(c, out, &report);

@@ -178,7 +178,7 @@ static struct csn_index *open_gsym(const char *path) {
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_index *index;
     struct csn_index_info info;
-    fflush(stdout);
+    flush_answers();
     options.allocator = &ending_allocator;
     csn_status status = csn_index_open_file(path, &options, &index, &err);
     if (status == CSN_OK) {
@@ -199,7 +199,7 @@ static void look_up(const struct gsymutil *g, const struct csn_index *index, uin
 
 static int look_into(const struct gsymutil *g, const char *path) {
     if (g->statistics && !g->addresses.count) {
-        fflush(stdout);
+        flush_answers();
         const char *why = gsym_print_statistics(path, g->statistics_format);
         if (why) fprintf(stderr, "%s: %s\n", path, why);
         return why != NULL;
@@ -252,7 +252,7 @@ static int answer_lines(const struct gsymutil *g) {
         const bool is_number = llvm_read_number(line, digits, false, &addr);
         if (is_number && g->merged && !file.path && !(blank && blank[1])) { /* no file yet: LLVM has no answer, and goes on */
             fputc('\n', stdout);
-            fflush(stdout);
+            flush_answers();
             continue;
         }
         if ((blank || file.path || is_number) && !use_file(&file, blank ? blank + 1 : "")) {
@@ -265,7 +265,7 @@ static int answer_lines(const struct gsymutil *g) {
         } else {
             look_up(g, file.index, addr);
             fputc('\n', stdout);
-            fflush(stdout);
+            flush_answers();
         }
     }
     csn_index_close(file.index);
