@@ -429,6 +429,42 @@ def test_syzkaller_with_a_kernel(name, sides, kernel):
     assert sum(map(len, found)) > 200
 
 
+RUST_CLIENT = r"""
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+// Keeps one addr2line, and asks it one address after the other.
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let mut child = Command::new("addr2line").args(["-a", "-f", "-i", "-C", "-e", &args[1]])
+        .stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut to = child.stdin.take().unwrap();
+    let mut from = BufReader::new(child.stdout.take().unwrap()).lines();
+    println!("{}", { writeln!(to, "{}", args[2]).unwrap(); from.next().unwrap().unwrap() });
+    for addr in &args[3..] {
+        writeln!(to, "{addr}").unwrap();
+        loop { // to the line with this address
+            let line = from.next().unwrap().unwrap();
+            println!("{line}");
+            if line == *addr { break; }
+        }
+    }
+    drop(to);
+    for line in from { println!("{}", line.unwrap()); }
+    println!("{}", child.wait().unwrap());
+}
+"""
+
+
+def test_rust_program(sides, program, tmp_path):
+    """A program of Rust that talks to addr2line through pipes."""
+    rustc = need("rustc")
+    (tmp_path / "client.rs").write_text(RUST_CLIENT)
+    subprocess.run([rustc, "-O", "-o", "client", "client.rs"], cwd=tmp_path, check=True)
+    addresses = [f"0x{place:016x}" for place in batches_of(program, 200)[-2][:60]]
+    text = compared(sides, "addr2line", lambda side: output([str(tmp_path / "client"), str(program), *addresses], side, tmp_path))
+    assert text.count("0x") >= len(addresses) and "work::Sum::add" in text
+
+
 def test_gdb_names_the_same_functions(program):
     """`info symbol` of gdb, which starts no symbolizer, against the names and offsets of eu-addr2line's stand-in."""
     gdb = need("gdb")
