@@ -95,7 +95,7 @@ def scopes_of(dies, die):
 
 def plain_scopes(text, depth):
     """`UNIT.CLASS.NAME` of ours, without types; as many scopes as DWARF tells, which has the inner ones only."""
-    names = re.sub(r"\([^()]*\)|: [\w ]+(?=\.[A-Z_0-9]+\()|: [\w .]+$", "", text).upper().split(".")
+    names = re.sub(r"\([^()]*\)|: [\w .]+$", "", text).upper().split(".")
     return ".".join([names[0], *names[max(1, len(names) - depth):]])
 
 

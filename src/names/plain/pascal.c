@@ -41,15 +41,15 @@ static void put_operator_name(struct csn_str code, struct csni_name_text *out) {
     csni_name_put_str(out, code);
 }
 
-/* NAME$TYPE$TYPE$$RESULT; operators begin with '$'. */
-static void put_routine(struct csn_str routine, struct csni_name_text *out) {
+/* NAME$TYPE$TYPE$$RESULT; operators begin with '$'. The result is written of the name itself, not of routines around it. */
+static void put_routine(struct csn_str routine, bool is_last, struct csni_name_text *out) {
     bool is_operator = routine.len > 1 && routine.ptr[0] == '$';
     if (is_operator) routine = csni_part(routine, 1, routine.len);
     size_t result = csni_find(routine, 0, "$$"), name = csni_find(routine, 0, "$");
     if (is_operator) put_operator_name(csni_part(routine, 0, name), out);
     else csni_name_put_str(out, csni_part(routine, 0, name));
     if (name < result) put_parameters(csni_part(routine, name + 1, result), out);
-    if (result == routine.len) return;
+    if (result == routine.len || !is_last) return;
     csni_name_put_text(out, ": ");
     put_type(csni_part(routine, result + 2, routine.len), out);
 }
@@ -65,7 +65,7 @@ static void put_scopes(struct csn_str scopes, struct csni_name_text *out) {
         struct csn_str scope = csni_part(scopes, from, to);
         bool is_class = to < scopes.len; /* of a generic class, numbers and a checksum follow */
         if (is_class) scope.len = csni_find(scope, 0, "$");
-        put_routine(scope, out);
+        put_routine(scope, false, out);
         csni_name_put_text(out, ".");
         from = to + 3;
     }
@@ -96,7 +96,7 @@ bool csni_pascal_demangle(struct csn_str name, struct csni_name_text *out) {
     put_scopes(csni_part(name, 0, at), out);
     for (size_t from = at + 4;; from = at + 4) {
         at = csni_find(name, from, "_$$_");
-        put_routine(csni_part(name, from, at), out);
+        put_routine(csni_part(name, from, at), at == name.len, out);
         if (at == name.len) return !out->too_long;
         csni_name_put_text(out, ".");
     }
