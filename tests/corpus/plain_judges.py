@@ -93,13 +93,17 @@ def scopes_of(dies, die):
     return names
 
 
-def plain_scopes(text, depth):
+def plain_scopes(text, unit, depth):
     """`UNIT.CLASS.NAME` of ours, without types; as many scopes as DWARF tells, which has the inner ones only."""
-    names = re.sub(r"\([^()]*\)|: [\w .]+$", "", text).upper().split(".")
-    return ".".join([names[0], *names[max(1, len(names) - depth):]])
+    path = re.sub(r"\([^()]*\)|: [\w .$]+$", "", text).upper()
+    if not path.startswith(f"{unit}."):
+        return path
+    names = path[len(unit) + 1:].split(".")
+    return ".".join([unit, *names[max(0, len(names) - depth):]])
 
 
 def pascal(files, call, _):
+    """Units only: a program's name is not in its DWARF."""
     found = {}
     for file in files:
         with tempfile.TemporaryDirectory(prefix="callsign-names-") as folder:
@@ -110,10 +114,11 @@ def pascal(files, call, _):
             dies = dies_of(linked)
             rows = [row.split(maxsplit=2) for row in output("nm", linked).splitlines()]
         for address, kind, name in rows:
-            if kind in "tT" and "$" in name and not name.startswith(("DEBUGSTART_$", "DEBUGEND_$")) and int(address, 16) in dies:
+            if kind in "tT" and "$" in name and not name.startswith(("DEBUGSTART_$", "DEBUGEND_$", "P$")) and int(address, 16) in dies:
                 unit, scopes = dies[int(address, 16)]
                 ours = call(name)
-                found[name] = (".".join([unit, *scopes]).upper(), ours if ours == name else plain_scopes(ours, len(scopes)))
+                theirs = re.sub(r"\$\d+(\$CRC[0-9A-F]+)?", "", ".".join([unit, *scopes]).upper()) # of generic classes: we leave it out
+                found[name] = (theirs, ours if ours == name else plain_scopes(ours, unit.upper(), len(scopes)))
     return found
 
 
