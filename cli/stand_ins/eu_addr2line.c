@@ -480,10 +480,11 @@ static int answer_address(void *context, uint64_t addr) {
     return answer(context, text);
 }
 
-/* The addresses that have arrived are answered unit by unit. */
+/* The addresses that have arrived are answered unit by unit, once the first one has decided how wide they are written. */
 static void answer_early(struct session *s) {
     char line[64];
     uint64_t addr;
+    if (s->e->addresses && !s->e->width) return;
     struct ahead_lines lines = ahead_input_lines(&s->input);
     if (!lines.next) return;
     early_answers_clear(s->early);

@@ -182,7 +182,7 @@ def same_for_eu_addr2line(folder, where, arguments, lines=b""):
 
 def test_eu_addr2line_keeps_the_width_of_the_first_address(folder, programs):
     need_programs(folder, "c-arm32")
-    for lines in (b"ffffffffffffffff\n400\n", b"400\nffffffffffffffff\n"):
+    for lines in (b"ffffffffffffffff\n400\n", b"400\nffffffffffffffff\n", b"top + 3\nffffffffffffffff\n700\n"):
         same_for_eu_addr2line(folder, folder / "programs", ["-a", "-e", "c-arm32"], lines)
 
 
