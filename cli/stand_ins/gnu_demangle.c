@@ -47,7 +47,10 @@ static bool is_rust(const char *name, size_t size) { return strncmp(name, "_R", 
 
 static char *demangle_plain(const char *name, size_t size) {
     if (style == STYLE_GNAT) return gnat_name(name, size);
-    if (style == STYLE_GNU_V3 && is_legacy_rust(name, size)) return legacy_rust_as_cxx(name, size, NULL);
+    if ((style == STYLE_GNU_V3 || style == STYLE_JAVA) && is_legacy_rust(name, size)) {
+        char *cxx = legacy_rust_as_cxx(name, size, NULL);
+        return cxx && style == STYLE_JAVA ? java_name(cxx) : cxx;
+    }
     const struct csn_str given = { name, size };
     size_t length = 0, capacity = 4 * size + 256;
     char *out = NULL;

@@ -208,7 +208,7 @@ def test_names_of_local_things(dialect, folder, tmp_path):
     assert len(places) == len(LOCAL) and difference is None, stand_in_pairs.show_difference(["-C"], b"", difference)
 
 
-@pytest.mark.parametrize("dialect,option", [("eu-addr2line", "-C"), ("addr2line", "-C"), ("addr2line", "--demangle=gnu-v3"), ("addr2line", "--demangle=rust")])
+@pytest.mark.parametrize("dialect,option", [("eu-addr2line", "-C"), ("addr2line", "-C"), ("addr2line", "--demangle=gnu-v3"), ("addr2line", "--demangle=rust"), ("addr2line", "--demangle=java")])
 def test_names_with_suffixes(dialect, option, folder, tmp_path):
     """Suffixes of compilers, and names of Rust: eu-addr2line and gnu-v3 read only C++."""
     (tmp_path / "a.c").write_text("".join(f'int f{i}(void) __asm__("{name}"); int f{i}(void) {{ return {i}; }}\n' for i, name in enumerate(SUFFIXED)))

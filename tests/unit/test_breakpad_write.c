@@ -227,6 +227,11 @@ static void keeps_records(void **state) {
     s.model.image.extras.items = extras + 3;
     s.model.image.extras.count = 1;
     expect_lines(&s, NULL, "INFO late\n");
+    extras[0].text = (struct csn_str){ "MODULE\ta b c d", 14 };
+    model_sample_init(&s, NULL);
+    s.model.image.extras.items = extras;
+    s.model.image.extras.count = 1;
+    expect_text(&s, NULL, "MODULE\ta b c d\n");
 }
 
 /* ---- models made at random ---- */

@@ -3,6 +3,7 @@
  * Names of inlined functions get their numbers first, in the order in which they are used. Then functions are written in runs,
  * each by one worker into a text of its own; the texts go out one after the other. */
 #include "base/core/fail.h"
+#include "base/lines.h"
 #include "formats/breakpad/breakpad_pieces.h"
 #include "formats/breakpad/breakpad_put.h"
 
@@ -102,11 +103,12 @@ static bool is_own(const struct csni_extra *e, bool in_front) {
 }
 
 static void put_identity(struct writer *w) {
-    static const char module[] = "MODULE ";
+    static const char module[] = "MODULE";
     const struct csni_extra *extras = w->model->image.extras.items;
     const size_t count = w->model->image.extras.count;
     const struct csni_extra *first = count && is_own(&extras[0], true) ? &extras[0] : NULL;
-    bool has_module = first && first->text.len > strlen(module) && memcmp(first->text.ptr, module, strlen(module)) == 0;
+    bool has_module = first && first->text.len > strlen(module) && memcmp(first->text.ptr, module, strlen(module)) == 0 &&
+                      csni_is_blank(first->text.ptr[strlen(module)]);
     if (!has_module) put_module(w);
     for (size_t i = 0; i < count; i++) {
         if (!is_own(&extras[i], true)) continue;
