@@ -4,10 +4,14 @@
 
 #ifdef __GLIBC__ /* where stdout can be another file for a while */
 
+static void pass_on(const struct captured_output *c, FILE *to) {
+    if (c->text.count) fwrite(c->text.bytes, 1, c->text.count, to);
+}
+
 static ssize_t take(void *context, const char *bytes, size_t size) {
     struct captured_output *c = context;
     if (!c->is_full && text_buffer_add(&c->text, (struct csn_str){ bytes, size })) return (ssize_t)size;
-    if (!c->is_full && !c->holds_back) fwrite(c->text.bytes, 1, c->text.count, c->real);
+    if (!c->is_full && !c->holds_back) pass_on(c, c->real);
     c->is_full = true;
     if (!c->holds_back) fwrite(bytes, 1, size, c->real);
     return (ssize_t)size;
@@ -34,7 +38,7 @@ size_t captured_output_end(struct captured_output *c) {
     stdout = c->real;
     c->real = NULL;
     if (c->is_full) return 0;
-    if (!c->holds_back) fwrite(c->text.bytes, 1, c->text.count, stdout);
+    if (!c->holds_back) pass_on(c, stdout);
     return c->text.count;
 }
 

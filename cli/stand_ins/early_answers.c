@@ -66,7 +66,7 @@ void early_answers_make(struct early_answers *a, int (*print)(void *context, uin
 bool early_answers_put(struct early_answers *a, uint64_t addr, int *result) {
     const struct early_request *r = &a->requests.items[a->next];
     if (a->next == a->requests.count || r->addr != addr) return false;
-    fwrite(a->output.text.bytes + r->begin, 1, r->end - r->begin, stdout);
+    if (r->end > r->begin) fwrite(a->output.text.bytes + r->begin, 1, r->end - r->begin, stdout);
     *result = r->result;
     a->next++;
     return true;

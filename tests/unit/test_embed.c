@@ -199,10 +199,11 @@ static void pe_file_of_headers(void **state) {
     for (size_t off = end - HEADER; off < end; off++) wire_patch(&s.file, off, 0, 1);
     wire_patch(&s.file, s.places.coff_header + 8, 0, 4); /* no symbols */
     wire_patch(&s.file, s.places.coff_header + 12, 0, 4);
+    struct csni_span index = sample_index();
     for (size_t size = end - 1; size <= end; size++) {
         struct csn_bytes out = { NULL, 0, NULL };
         struct csn_error err = CSN_ERROR_INIT;
-        csn_status status = embed(sample_index(), (struct csni_span){ wire_span(&s.file).ptr, size }, 0, &out, &err);
+        csn_status status = embed(index, (struct csni_span){ wire_span(&s.file).ptr, size }, 0, &out, &err);
         if (status != (size == end ? CSN_OK : CSN_E_UNSUPPORTED)) fail_msg("%zu of %zu: %s", size, end, csn_error_text(&err));
         csn_bytes_free(&out);
     }
