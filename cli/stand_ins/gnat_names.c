@@ -11,7 +11,7 @@
 
 struct reader {
     const char *p;
-    struct { char *items; size_t count, capacity; } out;
+    struct grown_text out;
 };
 
 /* What a part of a name leads to. */
@@ -28,9 +28,7 @@ static const struct word specials[] = {
     { "_elabb", "'Elab_Body" }, { "_elabs", "'Elab_Spec" }, { "_size", "'Size" }, { "_alignment", "'Alignment" }, { "_assign", ".\":=\"" },
 };
 
-static void put(struct reader *r, const char *text) {
-    while (*text) GROW_PUSH(&r->out, *text++);
-}
+static void put(struct reader *r, const char *text) { grow_text(&r->out, text, strlen(text)); }
 
 static const struct word *take_word(struct reader *r, const struct word *words, size_t count) {
     for (size_t i = 0; i < count; i++) {

@@ -10,16 +10,6 @@
 
 #include "stand_ins/growth.h"
 
-struct text {
-    char *items;
-    size_t count, capacity;
-};
-
-static void put_text(struct text *out, const char *text, size_t size) {
-    for (size_t i = 0; i < size; i++) GROW_PUSH(out, text[i]);
-}
-
-static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool opens(char c) { return c == '(' || c == '<' || c == '[' || c == '{'; }
 static bool closes(const char *begin, const char *at) {
     return *at == ')' || *at == ']' || *at == '}' || (*at == '>' && !(at > begin && at[-1] == '-'));
@@ -76,16 +66,16 @@ void gnu_drop_suffix(char *text) {
 }
 
 /* " (.isra.0.cold)" at the end is " [clone .isra.0] [clone .cold]". */
-static size_t put_clones(struct text *out, const char *at) {
+static size_t put_clones(struct grown_text *out, const char *at) {
     if (find_suffix(at - 1) != at) return 0;
     const char *p = at + 2, *end = at + strlen(at) - 1;
     while (p < end) {
         const char *begin = p;
         p = clone_end(p, end);
         if (!p) p = end;
-        put_text(out, " [clone ", 8);
-        put_text(out, begin, (size_t)(p - begin));
-        put_text(out, "]", 1);
+        grow_text(out, " [clone ", 8);
+        grow_text(out, begin, (size_t)(p - begin));
+        grow_text(out, "]", 1);
     }
     return (size_t)(end + 1 - at);
 }
@@ -99,7 +89,7 @@ size_t gnu_operator_size(const char *text) {
     return strcspn(text, "<(") < strspn(text, ">-,=!&|*/+%^~") ? strcspn(text, "<(") : strspn(text, ">-,=!&|*/+%^~");
 }
 
-static void put_part(struct text *out, const char *given, const char *p, const char *end);
+static void put_part(struct grown_text *out, const char *given, const char *p, const char *end);
 
 /* Where the brackets that open at `at` close. NULL: nowhere. */
 static const char *closing_bracket(const char *at) {
@@ -112,7 +102,7 @@ static const char *closing_bracket(const char *at) {
 }
 
 /* "'lambda'(int)" is "{lambda(int)#1}", "'lambda0'(int)" the second one; "'unnamed'" is "{unnamed type#1}". Returns what was read. */
-static size_t put_unnamed(struct text *out, const char *given, const char *at) {
+static size_t put_unnamed(struct grown_text *out, const char *given, const char *at) {
     bool lambda = strncmp(at, "'lambda", 7) == 0;
     if (!lambda && strncmp(at, "'unnamed", 8) != 0) return 0;
     const char *p = at + (lambda ? 7 : 8), *begin;
@@ -123,14 +113,14 @@ static size_t put_unnamed(struct text *out, const char *given, const char *at) {
     begin = ++p;
     const char *close = lambda && *p == '(' ? closing_bracket(p) : NULL;
     if (close) p = close + 1;
-    put_text(out, lambda ? "{lambda" : "{unnamed type", lambda ? 7 : 13);
+    grow_text(out, lambda ? "{lambda" : "{unnamed type", lambda ? 7 : 13);
     put_part(out, given, begin, p);
-    put_text(out, digits, (size_t)snprintf(digits, sizeof digits, "#%lu}", number));
+    grow_text(out, digits, (size_t)snprintf(digits, sizeof digits, "#%lu}", number));
     return (size_t)(p - at);
 }
 
 /* "&f(int)" as an argument of a template is "&(f(int))", and "&a::f(int)" is "&a::f". Returns what was read. */
-static size_t put_address(struct text *out, const char *given, const char *at) {
+static size_t put_address(struct grown_text *out, const char *given, const char *at) {
     bool begins_argument = at > given && (at[-1] == '<' || (at[-1] == ' ' && at - given > 1 && at[-2] == ','));
     if (!begins_argument || !(isalpha((unsigned char)at[1]) || at[1] == '_')) return 0;
     const char *open = NULL, *end = at + 1;
@@ -143,14 +133,14 @@ static size_t put_address(struct text *out, const char *given, const char *at) {
         end = close + 1;
     }
     if (!open || end[-1] != ')') return 0;
-    put_text(out, "&(", qualified ? 1 : 2);
+    grow_text(out, "&(", qualified ? 1 : 2);
     put_part(out, given, at + 1, qualified ? open : end);
-    if (!qualified) put_text(out, ")", 1);
+    if (!qualified) grow_text(out, ")", 1);
     return (size_t)(end - at);
 }
 
 /* What has another name. Returns what was read. */
-static size_t put_other_word(struct text *out, const char *given, const char *at) {
+static size_t put_other_word(struct grown_text *out, const char *given, const char *at) {
     static const struct {
         const char *llvm, *gnu;
         bool at_start;
@@ -161,8 +151,8 @@ static size_t put_other_word(struct text *out, const char *given, const char *at
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         const size_t size = strlen(words[i].llvm);
-        if (strncmp(at, words[i].llvm, size) != 0 || (words[i].at_start ? at > given : is_word_char(at[size]))) continue;
-        put_text(out, words[i].gnu, strlen(words[i].gnu));
+        if (strncmp(at, words[i].llvm, size) != 0 || (words[i].at_start ? at > given : gnu_is_word_char(at[size]))) continue;
+        grow_text(out, words[i].gnu, strlen(words[i].gnu));
         return size;
     }
     return 0;
@@ -190,18 +180,18 @@ static bool is_blank_of_pointer(const char *text, const char *at) {
     return false;
 }
 
-static size_t put_special(struct text *out, const char *given, const char *p) {
+static size_t put_special(struct grown_text *out, const char *given, const char *p) {
     switch (*p) {
     case '\'': return put_unnamed(out, given, p);
     case ' ': return is_blank_of_pointer(given, p) ? 1 : p > given ? put_clones(out, p) : 0;
     case '&': return put_address(out, given, p);
-    case 's': case 't': return p == given || !(is_word_char(p[-1]) || p[-1] == ':') ? put_other_word(out, given, p) : 0;
+    case 's': case 't': return p == given || !(gnu_is_word_char(p[-1]) || p[-1] == ':') ? put_other_word(out, given, p) : 0;
     default: return 0;
     }
 }
 
 /* Of the text `given`, the part [p, end). */
-static void put_part(struct text *out, const char *given, const char *p, const char *end) {
+static void put_part(struct grown_text *out, const char *given, const char *p, const char *end) {
     while (p < end) {
         size_t read = put_special(out, given, p);
         if (read) {
@@ -209,9 +199,9 @@ static void put_part(struct text *out, const char *given, const char *p, const c
             continue;
         }
         bool is_operator = p - given >= 9 && memcmp(p - 9, "operator>", 9) == 0;
-        if (*p == '>' && p > given && p[-1] == '>' && !is_operator) put_text(out, " ", 1);
-        if (*p == '<' && begins_arguments(given, p)) put_text(out, " ", 1);
-        put_text(out, p++, 1);
+        if (*p == '>' && p > given && p[-1] == '>' && !is_operator) grow_text(out, " ", 1);
+        if (*p == '<' && begins_arguments(given, p)) grow_text(out, " ", 1);
+        grow_text(out, p++, 1);
     }
 }
 
@@ -277,9 +267,9 @@ static void drop_returned_types(char *text) {
 }
 
 char *gnu_words(char *given) {
-    struct text out = { 0 };
+    struct grown_text out = { 0 };
     put_part(&out, given, given, given + strlen(given));
-    put_text(&out, "", 1);
+    grow_text(&out, "", 1);
     free(given);
     drop_returned_types(out.items);
     return out.items;

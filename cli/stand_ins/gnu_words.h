@@ -2,6 +2,7 @@
 #ifndef CALLSIGN_CLI_GNU_WORDS_H
 #define CALLSIGN_CLI_GNU_WORDS_H
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -13,6 +14,8 @@ bool gnu_reads_suffix(const char *name, const char *text);
 /* Leaves the suffix " (.cold)" out. */
 void gnu_drop_suffix(char *text);
 
+/* Of an identifier. */
+static inline bool gnu_is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
 /* The bytes of the symbol after "operator": all of "()", "->" or "<<", but not the last '<' before arguments of a template. */
 size_t gnu_operator_size(const char *text);
 

@@ -29,6 +29,13 @@ void *fit_items(void *items, size_t count, size_t *capacity, size_t size) {
 
 void *zeroed_memory(size_t count, size_t size) { return need(calloc(count ? count : 1, size)); }
 
+void grow_text(struct grown_text *text, const char *bytes, size_t size) {
+    if (!size) return;
+    text->items = grow_items(text->items, text->count + size, &text->capacity, 1);
+    memcpy(text->items + text->count, bytes, size);
+    text->count += size;
+}
+
 char *copy_text(const char *text, size_t size) {
     char *copy = need(malloc(size + 1));
     if (size) memcpy(copy, text, size);

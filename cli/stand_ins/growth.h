@@ -28,6 +28,13 @@ void *fit_items(void *items, size_t count, size_t *capacity, size_t size);
 
 void *zeroed_memory(size_t count, size_t size);
 
+/* All zeros at first; free(text.items) gives it back. */
+struct grown_text {
+    char *items;
+    size_t count, capacity;
+};
+void grow_text(struct grown_text *text, const char *bytes, size_t size);
+
 /* For what the stand-ins open: what cannot be read for want of memory would be taken for damaged, and answered as unknown. */
 extern const struct csn_allocator ending_allocator;
 

@@ -1,7 +1,6 @@
 /* C++ in words of Java. A function's type follows its parameters, pointers have no star, and '.' stands between names. */
 #include "stand_ins/java_names.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,23 +10,13 @@
 #include "stand_ins/gnu_words.h"
 #include "stand_ins/growth.h"
 
-struct java_text {
-    char *items;
-    size_t count, capacity;
-};
-
-static void put(struct java_text *out, const char *text, size_t size) {
-    for (size_t i = 0; i < size; i++) GROW_PUSH(out, text[i]);
-}
-
-static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static bool begins(const char *at, const char *end, const char *text) {
     size_t size = strlen(text);
     return (size_t)(end - at) >= size && memcmp(at, text, size) == 0;
 }
 static bool begins_word(const char *at, const char *end, const char *word) {
     size_t size = strlen(word);
-    return begins(at, end, word) && (at + size == end || !is_word_char(at[size]));
+    return begins(at, end, word) && (at + size == end || !gnu_is_word_char(at[size]));
 }
 
 /* ---- words ---- */
@@ -41,7 +30,7 @@ static size_t abbreviation_size(const char *at, const char *end) {
 }
 
 /* A type's name in Java. Returns the bytes that it replaces; 0: it stays. */
-static size_t put_type(struct java_text *out, const char *at, const char *end) {
+static size_t put_type(struct grown_text *out, const char *at, const char *end) {
     static const struct {
         const char *cxx, *java;
     } types[] = {
@@ -51,7 +40,7 @@ static size_t put_type(struct java_text *out, const char *at, const char *end) {
     };
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (!begins_word(at, end, types[i].cxx)) continue;
-        put(out, types[i].java, strlen(types[i].java));
+        grow_text(out, types[i].java, strlen(types[i].java));
         return strlen(types[i].cxx);
     }
     return 0;
@@ -60,7 +49,7 @@ static size_t put_type(struct java_text *out, const char *at, const char *end) {
 /* Of a pointer, not of a pointer to a member, a product or what a pointer in an expression leads to. */
 static bool is_pointer_star(const char *begin, const char *at, const char *end) {
     char before = at > begin ? at[-1] : 0, after = at + 1 < end ? at[1] : 0;
-    return before != ':' && after != '{' && !is_word_char(after) && (after != '(' || before == '(');
+    return before != ':' && after != '{' && !gnu_is_word_char(after) && (after != '(' || before == '(');
 }
 
 /* Where the '<' at `at` closes. */
@@ -73,45 +62,45 @@ static const char *closing_angle(const char *at, const char *end) {
     return NULL;
 }
 
-static void put_words(struct java_text *out, const char *at, const char *end);
+static void put_words(struct grown_text *out, const char *at, const char *end);
 
 /* "JArray<int>" is "int[]". Returns what was read. */
-static size_t put_array(struct java_text *out, const char *at, const char *end) {
+static size_t put_array(struct grown_text *out, const char *at, const char *end) {
     const char *open = at + strlen("JArray"), *close = begins(at, end, "JArray<") ? closing_angle(open, end) : NULL;
     if (!close) return 0;
     const char *last = close > open + 1 && close[-1] == ' ' ? close - 1 : close;
     put_words(out, open + 1, last);
-    put(out, "[]", 2);
+    grow_text(out, "[]", 2);
     return (size_t)(close + 1 - at);
 }
 
 /* A whole word, which may be one for another in Java. Returns its size. */
-static size_t put_word(struct java_text *out, const char *begin, const char *at, const char *end) {
+static size_t put_word(struct grown_text *out, const char *begin, const char *at, const char *end) {
     size_t size = begins_word(at, end, "operator") ? strlen("operator") + gnu_operator_size(at + strlen("operator")) : abbreviation_size(at, end);
     if (size > (size_t)(end - at)) size = (size_t)(end - at);
     if (!size) {
         size = put_type(out, at, end);
         if (!size && (at == begin || at[-1] != ':')) size = put_array(out, at, end);
         if (size) return size;
-        while (at + size < end && is_word_char(at[size])) size++;
+        while (at + size < end && gnu_is_word_char(at[size])) size++;
     }
-    put(out, at, size);
+    grow_text(out, at, size);
     return size;
 }
 
-static void put_words(struct java_text *out, const char *at, const char *end) {
+static void put_words(struct grown_text *out, const char *at, const char *end) {
     const char *begin = at;
     while (at < end) {
-        if (is_word_char(*at)) at += put_word(out, begin, at, end);
+        if (gnu_is_word_char(*at)) at += put_word(out, begin, at, end);
         else if (begins(at, end, "::") && !begins(at, end, "::*")) {
-            put(out, ".", 1);
+            grow_text(out, ".", 1);
             at += 2;
         } else if (*at == '*' && is_pointer_star(begin, at, end)) {
             at++;
         } else {
             /* A star was between them. */
-            if (*at == '>' && at > begin && at[-1] == '*' && out->count && out->items[out->count - 1] == '>') put(out, " ", 1);
-            put(out, at++, 1);
+            if (*at == '>' && at > begin && at[-1] == '*' && out->count && out->items[out->count - 1] == '>') grow_text(out, " ", 1);
+            grow_text(out, at++, 1);
         }
     }
 }
@@ -131,7 +120,7 @@ static struct name_group find_group(const char *at, const char *end, bool star, 
     int depth = 0;
     *blank = NULL;
     for (const char *p = at; p < end; p++) {
-        if (begins_word(p, end, "operator") && (p == at || !is_word_char(p[-1]))) {
+        if (begins_word(p, end, "operator") && (p == at || !gnu_is_word_char(p[-1]))) {
             p += strlen("operator") + gnu_operator_size(p + strlen("operator")) - 1;
             in_operator |= !depth;
             continue;
@@ -162,7 +151,7 @@ static bool are_qualifiers(const char *at, const char *end) {
 }
 
 /* "TYPE NAME(PARAMETERS)" or "TYPE (*NAME(PARAMETERS))(...)": the type comes last. */
-static void put_function(struct java_text *out, const char *at, const char *end) {
+static void put_function(struct grown_text *out, const char *at, const char *end) {
     const char *blank;
     struct name_group group = find_group(at, end, false, &blank);
     bool is_plain = group.open && group.open > at && group.open[-1] != ')' && are_qualifiers(group.close + 1, end);
@@ -187,15 +176,15 @@ static void put_function(struct java_text *out, const char *at, const char *end)
 }
 
 char *java_name(char *name) {
-    struct java_text out = { 0 };
+    struct grown_text out = { 0 };
     const char *clones = strstr(name, " [clone "), *end = clones ? clones : name + strlen(name), *thunk = strstr(name, " thunk to "), *at = name;
     if (thunk) {
         at = thunk + strlen(" thunk to ");
-        put(&out, name, (size_t)(at - name));
+        grow_text(&out, name, (size_t)(at - name));
     }
     if (!thunk && strstr(name, " for ")) put_words(&out, at, end);
     else put_function(&out, at, end);
-    put(&out, end, strlen(end) + 1);
+    grow_text(&out, end, strlen(end) + 1);
     free(name);
     return out.items;
 }

@@ -30,7 +30,7 @@ struct kept_answers {
     const struct entry *entries;
     const char *text;
     struct { struct entry *items; size_t count, capacity; } added;
-    struct { char *items; size_t count, capacity; } added_text;
+    struct grown_text added_text;
 };
 
 /* ---- reading ---- */
@@ -103,9 +103,7 @@ void kept_answers_add(struct kept_answers *k, uint64_t addr, const char *text, s
     if (!k || !size || k->added_text.count > MAX_FILE) return;
     const struct entry made = { addr, (uint32_t)k->added_text.count, (uint32_t)size };
     GROW_PUSH(&k->added, made);
-    k->added_text.items = grow_items(k->added_text.items, k->added_text.count + size, &k->added_text.capacity, 1);
-    memcpy(k->added_text.items + k->added_text.count, text, size);
-    k->added_text.count += size;
+    grow_text(&k->added_text, text, size);
 }
 
 /* ---- writing ---- */
@@ -119,9 +117,7 @@ static int by_addr(const void *pa, const void *pb) {
 static size_t merge_entries(struct kept_answers *k) {
     const size_t text_before = k->added_text.count;
     if (k->header && text_before + k->header->text_size <= MAX_FILE) {
-        k->added_text.items = grow_items(k->added_text.items, text_before + (size_t)k->header->text_size, &k->added_text.capacity, 1);
-        memcpy(k->added_text.items + text_before, k->text, (size_t)k->header->text_size);
-        k->added_text.count += (size_t)k->header->text_size;
+        grow_text(&k->added_text, k->text, (size_t)k->header->text_size);
         for (uint64_t i = 0; i < k->header->count; i++) {
             struct entry e = k->entries[i];
             e.offset += (uint32_t)text_before;

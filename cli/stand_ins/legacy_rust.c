@@ -16,14 +16,14 @@ bool is_legacy_rust(const char *name, size_t size) {
 }
 
 char *legacy_rust_as_cxx(const char *name, size_t size, const char **suffix) {
-    struct { char *items; size_t count, capacity; } out = { 0 };
+    struct grown_text out = { 0 };
     const char *p = name + 3, *end = name + size;
     while (p < end && isdigit((unsigned char)*p)) {
         size_t length = 0;
         while (p < end && isdigit((unsigned char)*p) && length < size) length = length * 10 + (size_t)(*p++ - '0');
         if (!length || length > (size_t)(end - p)) break;
-        for (const char *c = out.count ? "::" : ""; *c; c++) GROW_PUSH(&out, *c);
-        for (size_t i = 0; i < length; i++) GROW_PUSH(&out, p[i]);
+        grow_text(&out, "::", out.count ? 2 : 0);
+        grow_text(&out, p, length);
         p += length;
     }
     if (p == end || *p != 'E' || (p + 1 < end && !suffix)) {

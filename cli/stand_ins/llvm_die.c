@@ -47,19 +47,14 @@ static bool is_absolute(struct csn_str path) {
     return path.len > 2 && path.ptr[1] == ':' && (path.ptr[2] == '/' || path.ptr[2] == '\\');
 }
 
-struct path {
-    char *items;
-    size_t count, capacity;
-};
-
 /* With a '/' between, where there is none. */
-static void append(struct path *to, struct csn_str part) {
+static void append(struct grown_text *to, struct csn_str part) {
     size_t begin = 0;
     if (!part.len) return;
     bool ends = to->count && to->items[to->count - 1] == '/';
     if (ends) while (begin < part.len && part.ptr[begin] == '/') begin++;
     else if (to->count && part.ptr[0] != '/') GROW_PUSH(to, '/');
-    for (size_t i = begin; i < part.len; i++) GROW_PUSH(to, part.ptr[i]);
+    grow_text(to, part.ptr + begin, part.len - begin);
 }
 
 static struct csn_str base_of(struct csn_str path) {
@@ -71,7 +66,7 @@ static struct csn_str base_of(struct csn_str path) {
 char *llvm_file_path(const struct llvm_lines *l, uint64_t file, enum llvm_path_kind kind) {
     struct csn_str directory = { "", 0 }, name;
     uint64_t idx;
-    struct path path = { 0 };
+    struct grown_text path = { 0 };
     const bool five = l->lines->version >= 5;
     if ((!five && !file) || csn_debug_lines_file(l->lines, file, &directory, &name, &idx) != CSN_OK) return NULL;
     if (is_absolute(name)) return copy_text(name.ptr, name.len);

@@ -10,14 +10,9 @@
 #include "ui/cli_message.h"
 
 /* What is being written: one object, or the list of all. */
-static struct { char *items; size_t count, capacity; } text;
+static struct grown_text text;
 
-static void add_bytes(const void *bytes, size_t size) {
-    text.items = grow_items(text.items, text.count + size, &text.capacity, 1);
-    memcpy(text.items + text.count, bytes, size);
-    text.count += size;
-}
-
+static void add_bytes(const void *bytes, size_t size) { grow_text(&text, bytes, size); }
 static void add(const char *given) { add_bytes(given, strlen(given)); }
 static void add_char(char c) { add_bytes(&c, 1); }
 

@@ -8,13 +8,8 @@
 
 #include "stand_ins/growth.h"
 
-struct text {
-    char *items;
-    size_t count, capacity;
-};
-
 static char *read_file(const char *path, size_t *size) {
-    struct text text = { 0 };
+    struct grown_text text = { 0 };
     FILE *file = path ? fopen(path, "r") : NULL;
     if (!file) return NULL;
     for (size_t got = 1; got;) {
@@ -62,7 +57,7 @@ char *llvm_source_context(const char *file, int64_t line, int64_t count) {
     if (count <= 0) return NULL;
     char *bytes = read_file(file, &size);
     int64_t first = line - count / 2 < 1 ? 1 : line - count / 2, last = first + count - 1;
-    struct text out = { 0 };
+    struct grown_text out = { 0 };
     if (bytes && find_lines(bytes, size, first, last, &begin, &end)) {
         for (int64_t number = first; begin < end || (begin == end && end < size && bytes[end] == '\n'); number++) {
             const char *newline = memchr(bytes + begin, '\n', end - begin);
@@ -70,8 +65,8 @@ char *llvm_source_context(const char *file, int64_t line, int64_t count) {
             if (shown > begin && bytes[shown - 1] == '\r') shown--;
             char head[48];
             int length = snprintf(head, sizeof head, "%*" PRId64 "%s", number_width(last), number, number == line ? " >: " : "  : ");
-            for (int i = 0; i < length; i++) GROW_PUSH(&out, head[i]);
-            for (size_t i = begin; i < shown; i++) GROW_PUSH(&out, bytes[i]);
+            grow_text(&out, head, (size_t)length);
+            grow_text(&out, bytes + begin, shown - begin);
             GROW_PUSH(&out, '\n');
             if (!newline) break;
             begin = stop + 1;

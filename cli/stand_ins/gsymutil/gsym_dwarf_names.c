@@ -86,21 +86,15 @@ static bool is_clone(const char *name) {
     return strncmp(name, "_Z", 2) == 0 && (strstr(name, ".isra.") || strstr(name, ".part."));
 }
 
-struct text { char *items; size_t count, capacity; };
-
-static void append(struct text *to, const char *text, size_t size) {
-    for (size_t i = 0; i < size; i++) GROW_PUSH(to, text[i]);
-}
-
 /* Puts "SCOPE::" before a name. */
-static void qualify(struct text *name, struct csn_str scope) {
-    struct text made = { 0 };
+static void qualify(struct grown_text *name, struct csn_str scope) {
+    struct grown_text made = { 0 };
     const bool is_unnamed = scope.len > 1 && scope.ptr[0] == '<' && scope.ptr[scope.len - 1] == '>';
-    if (is_unnamed) append(&made, "{", 1);
-    append(&made, scope.ptr + is_unnamed, scope.len - 2 * (size_t)is_unnamed);
-    if (is_unnamed) append(&made, "}", 1);
-    append(&made, "::", 2);
-    append(&made, name->items, name->count);
+    if (is_unnamed) grow_text(&made, "{", 1);
+    grow_text(&made, scope.ptr + is_unnamed, scope.len - 2 * (size_t)is_unnamed);
+    if (is_unnamed) grow_text(&made, "}", 1);
+    grow_text(&made, "::", 2);
+    grow_text(&made, name->items, name->count);
     free(name->items);
     *name = made;
 }
@@ -119,9 +113,9 @@ bool gsym_die_name(struct gsym_unit *u, const struct csn_debug_die *die, uint32_
         *out = gsym_build_string(u->build, name);
         return true;
     }
-    struct text text = { 0 };
+    struct grown_text text = { 0 };
     struct csn_str part;
-    append(&text, name.ptr, name.len);
+    grow_text(&text, name.ptr, name.len);
     for (unsigned depth = 0; depth < MAX_SCOPES; depth++) {
         if (llvm_function_name(&scope, LLVM_NAME_SHORT, &part) && part.len) qualify(&text, part);
         at = scope;
