@@ -9,6 +9,8 @@ def test_version(callsign):
     assert lines[0].split()[0] == "callsign"
     assert lines[0].split()[1].count(".") == 2
     assert lines[1].startswith("built with ")
+    libraries = [part.split()[0] for part in lines[1].removeprefix("built with ").split(", ") if not part.startswith("no ")]
+    assert len(libraries) == len(set(libraries))
 
 
 @pytest.mark.parametrize("args", [["--help"], ["-h"], ["help"]])
