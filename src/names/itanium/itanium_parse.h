@@ -78,7 +78,7 @@ bool csni_push_part(parser *p, node *n);
 
 /* ---- tokens ---- */
 
-bool csni_parse_count(parser *p, size_t *out);
+bool csni_parse_count(parser *p, size_t *out);                     /* 2^31 - 1 stands for all that are larger, too */
 struct csn_str csni_parse_number(parser *p, bool may_be_negative); /* empty: there is none */
 struct csn_str csni_parse_identifier(parser *p);                   /* the same */
 unsigned csni_parse_qualifiers(parser *p);

@@ -60,7 +60,7 @@ bool csni_parse_count(parser *p, size_t *out) {
     if (!csni_is_digit(csni_peek(p, 0))) return false;
     while (csni_is_digit(csni_peek(p, 0))) {
         value = 10 * value + (uint64_t)(*p->at++ - '0');
-        if (value > INT32_MAX) return false;
+        if (value > INT32_MAX) value = INT32_MAX;
     }
     *out = (size_t)value;
     return true;
