@@ -12,6 +12,7 @@
 
 #include "base/sink.h"
 #include "breakpad_sample.h"
+#include "formats/breakpad/breakpad_put.h"
 #include "model_sample.h"
 #include "test_alloc.h"
 
@@ -28,6 +29,40 @@ static void expect_text(struct model_sample *s, csni_demangler *demangle, const 
     free(text);
     csn_bytes_free(&out);
     model_sample_deinit(s);
+}
+
+/* Both sides of every power of two and of ten. */
+static size_t edge_numbers(uint64_t *out) {
+    size_t count = 0;
+    for (unsigned bit = 0; bit < 64; bit++)
+        for (uint64_t i = 0; i < 3; i++) out[count++] = (1ull << bit) - 1 + i;
+    for (uint64_t ten = 10; ten <= UINT32_MAX; ten *= 10)
+        for (uint64_t i = 0; i < 3; i++) out[count++] = ten - 1 + i;
+    return count;
+}
+
+static void numbers_are_those_of_printf(void **state) {
+    (void)state;
+    uint64_t numbers[300];
+    char want[256];
+    struct test_allocator alloc;
+    test_allocator_init(&alloc);
+    struct csni_buffer text = { .alloc = &alloc.base };
+    struct csni_breakpad_lines lines = { 0 };
+    for (size_t i = edge_numbers(numbers), file = 0; i-- > 0; file = (size_t)numbers[i] & 3 ? file : (size_t)numbers[i]) {
+        const uint32_t low = (uint32_t)numbers[i];
+        text.size = 0;
+        csni_breakpad_put_hex(&text, numbers[i], ' ');
+        csni_breakpad_put_dec(&text, low, '\n');
+        csni_breakpad_put_line(&text, &lines, numbers[i], low, low, (uint32_t)file);
+        csni_breakpad_put_line(&text, &lines, numbers[i] + 1, low, low, (uint32_t)file);
+        const int size = snprintf(want, sizeof want, "%jx %u\n%jx %x %u %u\n%jx %x %u %u\n", (uintmax_t)numbers[i], low, (uintmax_t)numbers[i], low, low,
+                                  (uint32_t)file, (uintmax_t)(numbers[i] + 1), low, low, (uint32_t)file);
+        assert_int_equal(text.size, size);
+        assert_memory_equal(text.bytes, want, (size_t)size);
+    }
+    csni_buffer_deinit(&text);
+    test_allocator_check_empty(&alloc);
 }
 
 static void the_example(void **state) {
@@ -446,6 +481,7 @@ static void every_allocation_fails(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_those_of_printf),
         cmocka_unit_test(the_example),
         cmocka_unit_test(what_is_not_known),
         cmocka_unit_test(names_and_paths),

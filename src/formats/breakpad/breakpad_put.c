@@ -6,8 +6,13 @@
 
 static char *text_capacity(struct csni_buffer *t, size_t size) { return (char *)csni_buffer_reserve(t, size); }
 
+/* The callers of hex_text() and dec_text() have reserved this much: eight bytes are stored for fewer digits too. */
+enum { HALF = 8,
+       HEX_MOST = 2 * HALF,
+       DEC_MOST = 2 + HALF };
+
 /* Eight digits, the highest in the highest byte. */
-static uint64_t hex_digits(uint32_t v) {
+static inline uint64_t hex_digits(uint32_t v) {
     uint64_t x = v;
     x = (x << 16 & 0xffff00000000) | (x & 0xffff);
     x = (x << 8 & 0xff000000ff0000) | (x & 0xff000000ff);
@@ -16,41 +21,97 @@ static uint64_t hex_digits(uint32_t v) {
     return x + 0x3030303030303030 + letters * ('a' - '0' - 10);
 }
 
-void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char next) {
-    enum { HALF = 8, MOST = 2 * HALF + 1 };
-    char *p = text_capacity(t, MOST);
-    if (!p) return;
+/* Returns the end. */
+static inline char *hex_text(char *p, uint64_t v) {
     uint32_t high = (uint32_t)(v >> 32), first = high ? high : (uint32_t)v;
     unsigned digits = HALF - (unsigned)__builtin_clz(first | 1) / 4;
     csni_put64(p, hex_digits(first) << (8 * (HALF - digits)), true);
-    if (high) {
-        csni_put64(p + digits, hex_digits((uint32_t)v), true);
-        digits += HALF;
+    if (!high) return p + digits;
+    csni_put64(p + digits, hex_digits((uint32_t)v), true);
+    return p + digits + HALF;
+}
+
+/* Eight digits of a number below 10^8, the highest in the lowest byte: halves, pairs, single digits side by side. 10486 / 2^20
+ * is 1/100 for numbers below 10,000, 103 / 2^10 is 1/10 for those below 100. */
+static inline uint64_t dec_digits(uint32_t v) {
+    uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32;
+    uint64_t hundreds = (x * 10486 >> 20) & 0x7f0000007f;
+    x = hundreds | (x - 100 * hundreds) << 16;
+    uint64_t tens = (x * 103 >> 10) & 0x000f000f000f000f;
+    return tens | (x - 10 * tens) << 8;
+}
+
+static inline char *dec_text(char *p, uint32_t v) {
+    enum { BILLIONTH = 100000000 };
+    const uint64_t ascii = 0x3030303030303030;
+    if (v >= BILLIONTH) {
+        if (v >= BILLIONTH * 10u) *p++ = (char)('0' + v / (BILLIONTH * 10u));
+        *p++ = (char)('0' + v / BILLIONTH % 10);
+        csni_put64(p, dec_digits(v % BILLIONTH) + ascii, false);
+        return p + HALF;
     }
-    p[digits] = next;
-    t->size += digits + 1;
+    uint64_t digits = dec_digits(v);
+    unsigned zeros = (unsigned)__builtin_ctzll(digits | 1ull << 56) / 8;
+    csni_put64(p, (digits + ascii) >> (8 * zeros), false);
+    return p + HALF - zeros;
 }
 
-/* 1233 / 4096 is a little more than log10(2): the number of bits gives the digits, or one too many. */
-static unsigned count_digits(uint32_t v) {
-    static const uint32_t powers[] = { 0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000 };
-    unsigned bits = 32 - (unsigned)__builtin_clz(v | 1), most = bits * 1233 >> 12;
-    return most + (v >= powers[most]);
-}
-
-/* Two digits at a time: divisions take most of the time of writing rows. */
-void csni_breakpad_put_dec(struct csni_buffer *t, uint32_t v, char next) {
-    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
-                                "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
-                                "9899";
-    enum { MOST = 11 };
-    char *p = text_capacity(t, MOST);
+void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char next) {
+    char *p = text_capacity(t, HEX_MOST + 1);
     if (!p) return;
-    unsigned digits = count_digits(v), i = digits;
-    for (; i > 1; i -= 2, v /= 100) memcpy(p + i - 2, pairs + 2 * (v % 100), 2);
-    if (i) p[0] = (char)('0' + v);
-    p[digits] = next;
-    t->size += digits + 1;
+    char *end = hex_text(p, v);
+    *end++ = next;
+    t->size += (size_t)(end - p);
+}
+
+void csni_breakpad_put_dec(struct csni_buffer *t, uint32_t v, char next) {
+    char *p = text_capacity(t, DEC_MOST + 1);
+    if (!p) return;
+    char *end = dec_text(p, v);
+    *end++ = next;
+    t->size += (size_t)(end - p);
+}
+
+/* ---- line records ---- */
+
+static inline char *hex_byte_text(char *p, uint8_t v) {
+    unsigned x = (unsigned)v >> 4 | (v & 0xfu) << 8, letters = (x + 0x0606) >> 4 & 0x0101;
+    csni_put16(p, (uint16_t)(x + 0x3030 + letters * ('a' - '0' - 10)), false);
+    return p + 2;
+}
+
+static inline char *line_addr_text(struct csni_breakpad_lines *l, char *p, uint64_t addr) {
+    uint64_t upper = addr >> 8;
+    if (!upper) return hex_text(p, addr);
+    if (upper != l->upper) {
+        l->upper = upper;
+        l->upper_size = (uint8_t)(hex_text(l->upper_text, upper) - l->upper_text);
+    }
+    memcpy(p, l->upper_text, sizeof l->upper_text);
+    return hex_byte_text(p + l->upper_size, (uint8_t)addr);
+}
+
+static inline char *line_file_text(struct csni_breakpad_lines *l, char *p, uint32_t file) {
+    if (file != l->file || !l->file_size) {
+        l->file = file;
+        l->file_size = (uint8_t)(dec_text(l->file_text, file) - l->file_text);
+    }
+    memcpy(p, l->file_text, sizeof l->file_text);
+    return p + l->file_size;
+}
+
+void csni_breakpad_put_line(struct csni_buffer *t, struct csni_breakpad_lines *lines, uint64_t addr, uint32_t size, uint32_t line, uint32_t file) {
+    char *p = text_capacity(t, 2 * (HEX_MOST + 1) + DEC_MOST + 1 + sizeof lines->file_text + 1), *end = p;
+    if (!p) return;
+    end = line_addr_text(lines, end, addr);
+    *end++ = ' ';
+    end = hex_text(end, size);
+    *end++ = ' ';
+    end = dec_text(end, line);
+    *end++ = ' ';
+    end = line_file_text(lines, end, file);
+    *end++ = '\n';
+    t->size += (size_t)(end - p);
 }
 
 /* ---- names ---- */

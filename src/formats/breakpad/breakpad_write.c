@@ -196,15 +196,13 @@ static void put_rows(struct writer *w, struct run *run, const struct csni_batch 
                      uint32_t size) {
     struct csni_buffer *t = run->functions;
     const struct csni_row *rows = batch->rows + f->first_row;
+    struct csni_breakpad_lines lines = { 0 };
     size_t before = t->size;
     for (uint32_t i = 0; i < f->row_count; i++) {
         uint32_t end = i + 1 < f->row_count && rows[i + 1].off < size ? rows[i + 1].off : size;
         if (!is_row_written(batch, &rows[i], end)) continue;
         uint32_t file = w->files[batch->file_numbers[rows[i].file]];
-        csni_breakpad_put_hex(t, f->start - w->base + rows[i].off, ' ');
-        csni_breakpad_put_hex(t, end - rows[i].off, ' ');
-        csni_breakpad_put_dec(t, rows[i].line, ' ');
-        csni_breakpad_put_dec(t, file - 1, '\n');
+        csni_breakpad_put_line(t, &lines, f->start - w->base + rows[i].off, end - rows[i].off, rows[i].line, file - 1);
         run->rows++;
     }
     run->line_bytes += t->size - before;
@@ -251,9 +249,12 @@ static void mark_files(struct writer *w, struct run *run, const struct csni_entr
             mark_file(w, batch->file_numbers[node->call_file]);
     }
     const struct csni_row *rows = batch->rows + f->first_row;
+    uint32_t marked = 0; /* a row without a file names 0 */
     for (uint32_t i = 0; size && i < f->row_count; i++) {
         uint32_t end = i + 1 < f->row_count && rows[i + 1].off < size ? rows[i + 1].off : size;
-        if (is_row_written(batch, &rows[i], end)) mark_file(w, batch->file_numbers[rows[i].file]);
+        if (rows[i].file == marked || !is_row_written(batch, &rows[i], end)) continue;
+        marked = rows[i].file;
+        mark_file(w, batch->file_numbers[marked]);
     }
 }
 
