@@ -26,6 +26,16 @@ def test_maps_after_the_stacks(callsign, name):
     assert callsign.good(*args, stdin=stacks + prose + maps + prose) == wanted + prose + maps + prose
 
 
+def test_branches_before_their_maps(callsign, app):
+    """Each side of a branch, and the sample's address before them."""
+    line = "     55d000001004 area 0x55d000001010/0x55d000001000/P/-/-/3/ \n"
+    args = ["stack", "--in-place", "--no-search", "-i", app]
+    for text in (line, line.replace("area", "[unknown] (/nowhere/app)"), line.replace("55d000001004 area ", "")):
+        filled = callsign.good(*args, stdin=MAP + text).removeprefix(MAP)
+        assert filled.count("main+") >= 2
+        assert callsign.good(*args, stdin=text + MAP) == filled + MAP
+
+
 @pytest.fixture
 def app(tmp_path):
     return gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1000, "size": 0x100, "name": "main"}], base=0)

@@ -17,6 +17,7 @@
 #include <callsign/inspect.h>
 
 #include "formats/gsym/read/gsym.h"
+#include "unit/test_alloc.h"
 
 enum { FRAMES = 48, BASE = 0x10000, LONG_SIZE = 5000, SHORT_SIZE = 40, DEEP = 40 };
 
@@ -311,10 +312,30 @@ static void random_bytes(void **state) {
     csn_bytes_free(&with);
 }
 
+/* ---- out of memory ---- */
+
+static csn_status convert_once(void *context, const struct csn_allocator *alloc) {
+    const struct csn_bytes *file = context;
+    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    struct csn_bytes out = { NULL, 0, NULL };
+    options.threads = 1;
+    options.allocator = alloc;
+    csn_status status = csn_convert_memory(file->ptr, file->size, &options, &out, NULL, NULL);
+    if (status >= 0) csn_bytes_free(&out);
+    return status;
+}
+
+static void out_of_memory(void **state) {
+    (void)state;
+    struct csn_bytes with = example(CSN_FORMAT_GSYM_V1, 0, 0, 0);
+    assert_true(test_allocator_sweep(convert_once, &with, 0) > 20);
+    csn_bytes_free(&with);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers), cmocka_unit_test(again), cmocka_unit_test(counted),
-        cmocka_unit_test(every_byte), cmocka_unit_test(random_bytes),
+        cmocka_unit_test(every_byte), cmocka_unit_test(random_bytes), cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,10 +179,11 @@ static void test_oldest_go(void **state) {
     size_t count;
     options.max_mappings = 64;
     assert_int_equal(csn_process_maps_create(&options, &maps, &err), CSN_OK);
-    for (uint64_t i = 0; i < 1000; i++) add(maps, i * 0x1000, (i + 1) * 0x1000, 0, "/no/a");
+    /* 143 * 7 is 1 modulo 1000: the one at place k came as number 7 * k. */
+    for (uint64_t i = 0; i < 1000; i++) add(maps, i * 143 % 1000 * 0x1000, (i * 143 % 1000 + 1) * 0x1000, 0, "/no/a");
     assert_int_equal(csn_process_maps_modules(maps, 7, &modules, &count, &err), CSN_OK);
     assert_true(count <= 64 && count > 50);
-    assert_int_equal(modules[count - 1].start, 999 * 0x1000);
+    for (size_t i = 0; i < count; i++) assert_true(modules[i].start / 0x1000 * 7 % 1000 >= 1000 - count);
     /* The path of a module may name the mapping that replaces it. */
     struct csn_process_mapping again = CSN_PROCESS_MAPPING_INIT;
     again.start = modules[0].start;

@@ -156,6 +156,31 @@ static void answers(void **state) {
     }
 }
 
+/* Of fewer frames than there are, and of more room than frames: the rest of the array is not looked at. */
+static void few_frames(void **state) {
+    (void)state;
+    for (unsigned k = 0; k < FILES; k++)
+        for (size_t cap = 1; cap <= 3; cap++) {
+            uint64_t received[2];
+            for (unsigned wild = 0; wild < 2; wild++) {
+                struct far_file far = { .bytes = files[k] };
+                struct csn_frame_ref refs[4];
+                struct csn_index *index;
+                struct csn_lookup found = { .frame_count = 0 };
+                struct csn_remote_state seen;
+                memset(refs, 0, sizeof refs);
+                for (unsigned i = 0; wild && i < 4; i++) refs[i] = (struct csn_frame_ref){ .name = 600000 + 70000 * i, .file = i };
+                assert_int_equal(open_far(&far, &index, NULL), CSN_OK);
+                assert_int_equal(csn_index_lookup_refs(index, FIRST + 10, CSN_LOOKUP_DEFAULT, refs, cap, &found, NULL), CSN_OK);
+                assert_int_equal(found.frame_count, 2);
+                assert_int_equal(csn_index_remote_state(index, &seen, sizeof seen, NULL), CSN_OK);
+                received[wild] = seen.received_bytes;
+                csn_index_close(index);
+            }
+            assert_int_equal(received[0], received[1]);
+        }
+}
+
 /* Cold: at most five requests and 512 KB. Warm: none. */
 static void counts(void **state) {
     (void)state;
@@ -311,7 +336,7 @@ static void http_answers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers), cmocka_unit_test(counts), cmocka_unit_test(batches), cmocka_unit_test(faults),
+        cmocka_unit_test(answers), cmocka_unit_test(few_frames), cmocka_unit_test(counts), cmocka_unit_test(batches), cmocka_unit_test(faults),
         cmocka_unit_test(http_answers),
     };
     return cmocka_run_group_tests(tests, make_files, free_files);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -342,6 +343,56 @@ static void small_buckets(void **state) {
     csn_bytes_free(&with);
 }
 
+/* ---- where it lies ---- */
+
+/* Functions of some lines each: of 2048 and more there is an address sample if lines take enough bytes. */
+static struct csn_bytes many_functions(unsigned count, unsigned lines, uint32_t format) {
+    enum { LINE_BYTES = 24, FUNCTION_BYTES = 40 };
+    size_t room = 200 + (size_t)count * (FUNCTION_BYTES + lines * LINE_BYTES), size;
+    char *text = malloc(room);
+    assert_non_null(text);
+    size = (size_t)snprintf(text, room, "MODULE Linux x86_64 000102030405060708090A0B0C0D0E0F0 many\nFILE 0 /src/many.c\n");
+    for (unsigned i = 0; i < count; i++) {
+        size += (size_t)snprintf(text + size, room - size, "FUNC %x 40 0 function_%x\n", 0x1000 + i * 0x40, i);
+        for (unsigned k = 0; k < lines; k++)
+            size += (size_t)snprintf(text + size, room - size, "%x 2 %u 0\n", 0x1000 + i * 0x40 + 2 * k, k * 71 % 997 + 1);
+    }
+    struct csn_bytes out = convert((struct csni_span){ (const uint8_t *)text, size }, format, 0, CSN_CONVERT_ACCELERATE);
+    free(text);
+    return out;
+}
+
+/* The trailer comes right after the tables, unless it then lay in two pages, or in another one than the address sample after it: then it
+ * begins the next page. True: it does. */
+static bool begins_page(const struct csn_bytes *file, bool has_sample) {
+    struct csni_gsym gsym;
+    assert_int_equal(csni_gsym_parse(&gsym, (struct csni_span){ file->ptr, file->size }, NULL), CSN_OK);
+    assert_int_equal(gsym.sample_count != 0, has_sample);
+    uint64_t tables = csni_gsym_files_end(&gsym), begin = (uint64_t)(gsym.accel_trailer - file->ptr), size = CSNI_ACCEL_TRAILER;
+    if (has_sample) size += (uint64_t)gsym.sample_count * gsym.address_size + CSNI_GSYM_SAMPLE_TRAILER;
+    assert_int_equal(begin / CSNI_ACCEL_PAGE, (begin + size - 1) / CSNI_ACCEL_PAGE);
+    if (begin == tables) return false;
+    assert_true(begin % CSNI_ACCEL_PAGE < 8);
+    assert_int_not_equal(tables / CSNI_ACCEL_PAGE, (tables + size - 1) / CSNI_ACCEL_PAGE);
+    return true;
+}
+
+static void one_page(void **state) {
+    static const struct { unsigned first, last, lines; uint32_t format; bool has_sample; } cases[] = {
+        { 640, 700, 0, CSN_FORMAT_GSYM_V1, false }, { 360, 400, 0, CSN_FORMAT_GSYM_V2, false }, { 2510, 2565, 12, CSN_FORMAT_GSYM_V1, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned moved = 0, all = cases[i].last - cases[i].first;
+        for (unsigned count = cases[i].first; count < cases[i].last; count++) {
+            struct csn_bytes with = many_functions(count, cases[i].lines, cases[i].format);
+            moved += begins_page(&with, cases[i].has_sample);
+            csn_bytes_free(&with);
+        }
+        assert_true(moved > 3 && moved < all / 2);
+    }
+}
+
 static csn_status convert_once(void *context, const struct csn_allocator *alloc) {
     const struct csn_bytes *plain = context;
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
@@ -365,7 +416,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers), cmocka_unit_test(again), cmocka_unit_test(counted), cmocka_unit_test(every_byte),
         cmocka_unit_test(random_bytes), cmocka_unit_test(cut_short), cmocka_unit_test(of_another_file), cmocka_unit_test(any_shift), cmocka_unit_test(small_buckets),
-        cmocka_unit_test(memory),
+        cmocka_unit_test(memory), cmocka_unit_test(one_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
