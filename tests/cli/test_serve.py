@@ -212,7 +212,8 @@ def test_all_trees(server, images):
     b, d, whole = shop.id, shop.debug_id, shop.path.read_bytes()
     for path in (f".build-id/{b[:2]}/{b[2:]}.debug", f".build-id/{b[:2]}/{b[2:]}", f".build-id/{b[:2]}/{b[2:]}/elf", f"{b[:2]}/{b[2:]}/debuginfo",
                  f"{b[:2]}/{b[2:]}/executable", f"libshop.so/elf-buildid-{b}/libshop.so", f"_.debug/elf-buildid-sym-{b}/_.debug",
-                 f"li/libshop.so/elf-buildid-{b}/libshop.so", f"proxy/libshop.so/elf-buildid-{b}/libshop.so"):
+                 f"li/libshop.so/elf-buildid-{b}/libshop.so", f"proxy/libshop.so/elf-buildid-{b}/libshop.so",
+                 f"proxy/buildid/{b}/debuginfo", f"proxy/buildid/{b}/executable"):
         assert server.ask("GET", "/" + path)[::2] == (200, whole), path
     gsym = server.ask("GET", f"/buildid/{b}/gsym")[2]
     for path in (f".build-id/{b[:2]}/{b[2:]}.gsym", f"libshop.so/{d}/libshop.so.gsym", f"{b[:2]}/{b[2:]}/gsym"):
@@ -410,6 +411,32 @@ def test_prune(callsign, store, images, tmp_path):
     callsign.good("store", "prune", "--store", store, "--max-bytes", "1", "--keep", tmp_path / "keep")
     listed = callsign.good("store", "list", "--store", store, "--json").splitlines()
     assert [json.loads(line)["name"] for line in listed] == ["app"]
+
+
+def test_prune_by_age(callsign, store, images):
+    old = [path for path in store.rglob("*") if path.is_file() and path.read_bytes() == images["app"].path.read_bytes()]
+    assert old
+    for path in old:
+        os.utime(path, (path.stat().st_atime, path.stat().st_mtime - 3 * 86400))
+    assert callsign.good("store", "prune", "--store", store, "--max-age", "4") == ""
+    assert callsign.good("store", "prune", "--store", store, "--max-age", "2", "--dry-run").splitlines() == [str(path.relative_to(store)) for path in old]
+    callsign.good("store", "prune", "--store", store, "--max-age", "2")
+    listed = callsign.good("store", "list", "--store", store, "--json").splitlines()
+    assert [json.loads(line)["name"] for line in listed] == ["libshop.so"]
+
+
+def test_the_base_of_an_image_that_is_linked_elsewhere(callsign, tmp_path):
+    """Offsets count from the image's first byte, which its index does not have."""
+    (tmp_path / "demo.c").write_text(SOURCE)
+    app = tmp_path / "app"
+    subprocess.run([need("gcc"), "-g", "-O2", "-no-pie", "-Wl,--build-id=sha1", "-Wl,-Ttext-segment=0x10000000", "-o", app, tmp_path / "demo.c"], check=True)
+    callsign.good("convert", "-q", app, "-o", tmp_path / "app.gsym")
+    callsign.good("store", "add", "--store", tmp_path / "store", app, tmp_path / "app.gsym")
+    image = Image(app)
+    with Server(callsign, tmp_path / "store") as server:
+        asked = {"memoryMap": [["app", image.debug_id]], "stacks": [[[0, image.top - 0x10000000 + 6]]]}
+        frame, = server.json("POST", "/symbolicate/v5", asked)["results"][0]["stacks"][0]
+    assert frame["function"] == "top" and frame["function_offset"] == "0x6"
 
 
 # ---- operation ----

@@ -3,6 +3,7 @@ import contextlib
 import gzip
 import http.client
 import http.server
+import io
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import resource
 import shutil
 import socket
 import subprocess
+import tarfile
 import threading
 import time
 
@@ -280,6 +282,17 @@ def test_an_archive_that_would_fill_the_disk(store, server):
     assert status == 422 and b"no files" in body  # the end of a tar file, and nothing before it
 
 
+def test_an_archive_that_would_fill_the_disk_after_an_image(server, images, tmp_path):
+    """What came before is no reason to go on."""
+    with tarfile.open(tmp_path / "some.tgz", "w:gz", compresslevel=1) as archive:
+        archive.add(images["app"].path, "app")
+        bomb = tarfile.TarInfo("x")
+        bomb.size = 100 * MIB
+        archive.addfile(bomb, io.BytesIO(bytes(bomb.size)))
+    status, _, body = server.ask("PUT", "/v1/store/some.tgz", (tmp_path / "some.tgz").read_bytes(), Authorization="Bearer first")
+    assert status == 422 and b"more than" in body
+
+
 def test_the_folder_of_the_store_itself_is_no_name(store, server):
     text = "MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 .callsign\nFUNC 1000 20 0 f\n"
     before = sorted((store / ".callsign").iterdir())
@@ -519,6 +532,25 @@ def keep_asking(server, body, counts, is_kept):
         if ends or not is_kept:
             connection.close()
             connection = None
+
+
+def test_the_end_with_connections_that_wait(callsign, store):
+    """Of clients that have been answered, and of one that has not asked: they do not keep the server."""
+    server = Server(callsign, store)
+    waiting = [http.client.HTTPConnection("127.0.0.1", server.port, timeout=60) for _ in range(3)]
+    for connection in waiting:
+        connection.connect()
+    for connection in waiting[1:]:
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().read()
+    try:
+        server.process.terminate()
+        assert server.process.wait(30) == 0
+    finally:
+        server.process.kill()
+        server.process.stdout.close()
+        for connection in waiting:
+            connection.close()
 
 
 @pytest.mark.parametrize("clients", [1, 8])
