@@ -27,6 +27,9 @@ import stand_in_draws
 import stand_in_pairs
 import stand_in_programs
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+from measured_commit import commit  # noqa: E402
+
 SHOWN = 2  # differences of one program
 
 
@@ -201,7 +204,7 @@ def save(path, args, counts, seconds):
     version = subprocess.run([stand_in_pairs.CALLSIGN, "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0]
     tool = subprocess.run([stand_in_pairs.TOOLS[args.dialect], "--version"], capture_output=True, text=True, check=True).stdout
     tool = next(line for line in tool.split("\n") if any(c.isdigit() for c in line)).strip()
-    row = {"dialect": args.dialect, "tool": tool, "callsign": version, "date": datetime.date.today().isoformat(), "seed": args.seed, "damage": args.damage,
+    row = {"dialect": args.dialect, "tool": tool, "callsign": version, "commit": commit(), "date": datetime.date.today().isoformat(), "seed": args.seed, "damage": args.damage,
            "seconds": round(seconds), **counts.as_json()}
     with pathlib.Path(path).open("a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # others may add theirs
