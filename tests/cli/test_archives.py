@@ -64,6 +64,22 @@ def test_members_have_places_of_their_own(callsign, kind, tmp_path):
     assert "0 problems" in callsign.good("verify", tmp_path / "index")
 
 
+@pytest.mark.parametrize("version", ["gsym", "gsym-v2"])
+def test_many_functions(callsign, version, tmp_path):
+    """The list of members and the guide of the address table lie in one file."""
+    count = 2100
+    (tmp_path / "many.c").write_text("".join(f"int f{n}(int a) {{\n    a += {n};\n    return a * a;\n}}\n" for n in range(count)))
+    run(tmp_path, need("gcc"), "-g", "-O1", "-c", "many.c")
+    archive = make(tmp_path, extra=["many.o"])
+    callsign.good("convert", "--quiet", "--to", version, archive, "-o", tmp_path / "index")
+    assert json.loads(callsign.good("dump", tmp_path / "index", "--json").splitlines()[0])["header"]["guide_entries"] > 10
+    callsign.good("verify", tmp_path / "index")
+    found = [f for f in functions(callsign, tmp_path / "index") if f[2].startswith("f")]
+    assert [name for _, _, name in found] == [f"f{n}" for n in range(count)]
+    told = answers(callsign, tmp_path / "index", *(start for start, _, _ in found))
+    assert [(a["member"], a["frames"][0]["function"], a["frames"][0]["line"] // 4) for a in told] == [("many.o", f"f{n}", n) for n in range(count)]
+
+
 def test_an_address_between_members_has_none(callsign, tmp_path):
     callsign.good("convert", "--quiet", make(tmp_path), "-o", tmp_path / "index")
     end = sum(functions(callsign, tmp_path / "index")[-1][:2])

@@ -100,6 +100,23 @@ def test_pprof_keeps_what_it_has(callsign, symbols, tmp_path):
         assert (mapping["start"], mapping["end"], mapping["off"]) == MAPPING[:3]
 
 
+def test_pprof_mapping_from_the_first_address(callsign, symbols, tmp_path):
+    """As profiles of images that were not moved have it: the limit stays, though it begins at 0."""
+    source = pprof([([0x1004, 0x200f], [3])], [(0, 0x4000, 0, "/nowhere/app", "")])
+    profile = Pprof(convert(callsign, symbols, tmp_path, source, "out.pb"))
+    assert profile.names() == {("inner", "outer", "main"): [3]}
+    mapping = profile.samples[0][0][0]["mapping"]
+    assert (mapping["start"], mapping["end"], mapping["off"]) == (0, 0x4000, 0)
+
+
+def test_very_many_chains(callsign, symbols, tmp_path):
+    """Each comes twice, and is found again among all others."""
+    chains = [f"app  4242/4243 [001]    12.345678:     250000 cpu-clock:u: \n\t            1004 f1+0x4 (/nowhere/app)\n"
+              f"\t            {k:x} [unknown] (/nowhere/other.so)\n\n" for k in range(0x9000, 0x9000 + 5000)]
+    names = Pprof(convert(callsign, symbols, tmp_path, "".join(chains * 2), "out.pb")).names()
+    assert names == {("inner", "outer", f"{k - 1:#x}"): [2, 500000] for k in range(0x9000, 0x9000 + 5000)}
+
+
 def test_pprof_without_nul(callsign, symbols, tmp_path):
     """Samples come first, and may be the only thing in the bytes that tell a text from others."""
     source = pprof([([BASE + 0x1004 + i, BASE + 0x200f], [3]) for i in range(8)] * 400, [MAPPING])

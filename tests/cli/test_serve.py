@@ -277,6 +277,7 @@ def test_own_symbolicate(server, images):
     assert status == 200 and len(lines) == 3
     frames = lines[0]["frames"]
     assert frames[0]["module"] == "shop" and frames[0]["address"] == hex(shop.top + 6) and frames[0]["frames"][-1]["function"] == "top"
+    assert [(f["file"].rpartition("/")[2], f["line"], f["inlined"]) for f in frames[0]["frames"]] == [("demo.c", 4, False)]
     assert frames[1]["frames"] == frames[0]["frames"] and frames[2]["reason"] and frames[3]["reason"]
     assert lines[1]["frames"][0] == frames[0] and lines[2]["error"]
     assert server.ask("POST", "/v1/symbolicate", b"{")[0] == 400
