@@ -60,6 +60,11 @@ WANTED = [("read_zero", TEXT + 0x6b7c11), ("vfs_read", TEXT + 0x366a85), ("nft_d
           ("main", 0x2010)]
 
 
+def test_blanks_for_tabs(callsign, symbols):
+    """As editors and mail programs leave the text."""
+    assert places(callsign, symbols, MMAPS + CHAIN.replace("\t", "        ") * 2) == [WANTED] * 2
+
+
 def test_a_kernel_that_was_moved(callsign, symbols):
     assert places(callsign, symbols, MMAPS + CHAIN + SINGLE) == [WANTED, WANTED[:1]]
 

@@ -186,6 +186,11 @@ static void linker_maps(void **state) {
            "[m.dll@0 20+10 Local(int); 0+10 N::F(); 10+10 Odd 0x12 Name(void*) (EXPORTED); 30+8 User::Leave(int); 38+8 KConst;]");
     expect(LINKER_MAP, gnu_map, NULL,
            "[m.dll@0 0+10 _E32Startup; 10+10 CFoo::Bar(int, char); 24+c Foo::Baz(); 40+8 stub User::Leave(int); 50+4 last;]");
+    /* Named like a stub, but of no import library. */
+    expect(LINKER_MAP, "Archive member included because of file (symbol)\n\nAddress of section .text set to 0x8000\n\n"
+           ".text           0x00008000       0x10\n *(.text)\n"
+           " .text          0x00008000        0x8 x.a(d1s2.o)\n                0x00008000                Own()\n", NULL,
+           "[m.dll@0 0+8 Own();]");
     expect(LINKER_MAP, "ARM Linker\nImage Symbol Table\n    F()   0x00008000   ARM Code  4  a.o(.text)\n", NULL,
            " <damaged-text-line 1>");
 }
