@@ -9,7 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CALLSIGN = os.environ.get("CALLSIGN", str(ROOT / "build/release/callsign"))
-COMMANDS = ("convert", "lookup", "stack", "explain", "dump", "verify", "diff", "stats", "accelerate", "embed", "extract", "dialects", "cache", "find", "udf", "profile")
+COMMANDS = ("convert", "lookup", "stack", "explain", "dump", "verify", "diff", "stats", "accelerate", "embed", "extract", "dialects", "cache", "find", "udf", "profile", "store", "serve")
 
 
 def options_of(command):
