@@ -81,9 +81,11 @@ static bool put_kind(struct csn_str *name, struct csni_name_text *out) {
                                             { "IIDSTR_$", "IID string of " },
                                             { "IID_$", "IID of " } };
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (!csni_starts_with(*name, kinds[i][0])) continue;
+        size_t len = strlen(kinds[i][0]);
+        bool is_unit = name->len > len && (name->ptr[len] == '$' || name->ptr[len] == '_'); /* "RTTI_$$_F" is of the unit Rtti */
+        if (!csni_starts_with(*name, kinds[i][0]) || is_unit) continue;
         csni_name_put_text(out, kinds[i][1]);
-        *name = csni_part(*name, strlen(kinds[i][0]), name->len);
+        *name = csni_part(*name, len, name->len);
     }
     return name->len && (csni_is_upper(name->ptr[0]) || name->ptr[0] == '_');
 }
