@@ -151,6 +151,14 @@ static void reset(struct markup_filter *f, const struct markup_node *n, const st
     forget_all(f);
 }
 
+/* LLVM's table of modules marks free places with a number, which it takes for a module's once the table has places. */
+static bool is_taken(const struct markup_filter *f, uint64_t id) {
+    const bool has_places = f->modules.capacity;
+    for (size_t i = 0; i < f->modules.count; i++)
+        if (f->modules.items[i].id == id) return true;
+    return has_places && id == UINT64_MAX;
+}
+
 static void add_module(struct markup_filter *f, const struct markup_node *n, const struct markup_nodes *deferred) {
     struct mark_module made = { 0 };
     if (!markup_has_fields_at_least(f, n, 3) || !markup_read_number(f, n->fields[0], "module ID", &made.id)) return;
@@ -159,12 +167,11 @@ static void add_module(struct markup_filter *f, const struct markup_node *n, con
         return;
     }
     if (!markup_has_fields(f, n, 4) || !markup_read_build_id(f, n->fields[3], &made.build_id)) return;
-    for (size_t i = 0; i < f->modules.count; i++)
-        if (f->modules.items[i].id == made.id) {
-            markup_report(f, "duplicate module ID", n->fields[0].ptr);
-            free(made.build_id);
-            return;
-        }
+    if (is_taken(f, made.id)) {
+        markup_report(f, "duplicate module ID", n->fields[0].ptr);
+        free(made.build_id);
+        return;
+    }
     made.name = copy_text(n->fields[1].ptr, n->fields[1].len);
     GROW_PUSH(&f->modules, made);
     end_info_line(f);

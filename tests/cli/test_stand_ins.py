@@ -807,6 +807,15 @@ def test_markup_of_any_kind(dialect, folder, programs):
     assert counts.runs == 600 and counts.differences == 0
 
 
+@pytest.mark.parametrize("modules", ["L", "LL", "1L", "L1", "1RL", "P", "PP", "1PLP"])
+def test_markup_of_the_last_module_ids(modules, folder, programs):
+    """LLVM's table of modules has two numbers for marks of its own."""
+    elements = {"L": f"{{{{{{module:{2 ** 64 - 1}:a:elf:ab}}}}}}", "P": f"{{{{{{module:{2 ** 64 - 2}:b:elf:ac}}}}}}", "1": "{{{module:1:c:elf:ad}}}", "R": "{{{reset}}}"}
+    log = "\n".join(elements[module] for module in modules).encode() + b"\n"
+    difference = pair_for("llvm-symbolizer", folder).compare(["--filter-markup"], log, folder / "programs")
+    assert difference is None, stand_in_pairs.show_difference(["--filter-markup"], log, difference)
+
+
 @pytest.mark.parametrize("name", ["addr2line", "x86_64-linux-gnu-addr2line", "callsign-addr2line", "addr2line-2.40", "gaddr2line"])
 def test_the_program_name_chooses(name, folder, programs):
     link = folder / name
