@@ -46,13 +46,10 @@ static uint32_t find_named(const struct csni_object *object) {
     return CSNI_NO_SECTION;
 }
 
-/* Where no section is named for the table, it can be within another: PE has only a few sections, and what the GNU linker makes
- * position independent has it in .data.rel.ro. */
-static bool may_be_inside(const struct csni_object *object, const struct csni_section *s) {
-    if (object->container == CSNI_CONTAINER_PE) return true;
+static bool has_go_mark(const struct csni_object *object) {
     static const char *const marks[] = { ".note.go.buildid", ".go.buildinfo", ".go.module" };
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (csni_object_find_section(object, marks[i]) != CSNI_NO_SECTION) return csni_str_is(s->name, ".data.rel.ro");
+        if (csni_object_find_section(object, marks[i]) != CSNI_NO_SECTION) return true;
     return false;
 }
 
@@ -74,11 +71,15 @@ static csn_status find_go_table(struct go_reading *r, uint64_t *addr, struct csn
     struct csni_object *object = r->conversion->object;
     if (r->is_wasm) return find_in_memory(r, addr, bytes);
     uint32_t named = find_named(object);
+    /* Where no section is named for the table, it can be within another: PE has only a few sections, and what the GNU linker makes
+     * position independent has it in .data.rel.ro. */
+    bool is_pe = object->container == CSNI_CONTAINER_PE;
+    if (named == CSNI_NO_SECTION && !is_pe && !has_go_mark(object)) return CSN_NONE;
     for (uint32_t i = 1; i < object->section_count; i++) {
         const struct csni_section *s = &object->sections[i];
         struct csni_span all;
         uint64_t off;
-        bool wanted = named != CSNI_NO_SECTION ? i == named : may_be_inside(object, s);
+        bool wanted = named != CSNI_NO_SECTION ? i == named : is_pe || csni_str_is(s->name, ".data.rel.ro");
         if (!wanted || !is_data(s) || csni_object_read_section(object, i, &all, NULL) != CSN_OK) continue;
         if (!csni_go_find(all, 0, &off)) continue;
         *addr = s->addr + off;

@@ -23,6 +23,10 @@ struct stub_maker {
     struct csni_symbol_iter symbols; /* .dynsym; no symbols where there is none */
     CSNI_VEC(struct slot) slots;     /* ascending */
     csni_stubs *out;
+    uint64_t got;                    /* what position-independent i386 code has in %ebx */
+    uint32_t word_section;           /* with the word that was read last */
+    uint64_t visits_left;            /* of sections, in search of a word's */
+    uint64_t slot_stubs_left;        /* a slot is one stub at most, however many sections cover it */
     uint64_t name_bytes_left;        /* else slots that all name one long string would take much of time and memory */
 };
 
@@ -37,17 +41,26 @@ static bool fills_slot(const struct csni_stub_machine *m, uint32_t type) {
     return type == m->jump_slot || (m->glob_dat && type == m->glob_dat) || (m->irelative && type == m->irelative);
 }
 
-/* 0 where no section of the file has it. */
-static uint64_t stored_word(const struct csni_object *object, uint64_t addr) {
-    struct csni_span bytes, word;
-    for (uint32_t i = 1; i < object->section_count; i++) {
-        const struct csni_section *s = &object->sections[i];
-        if (!(s->flags & CSNI_SECTION_ALLOC) || addr < s->addr || addr - s->addr >= s->size) continue;
-        if (csni_section_stored(object, i, &bytes, NULL) < 0) return 0;
-        return csni_span_sub(bytes, addr - s->addr, object->address_size, &word)
-                   ? csni_get_sized(word.ptr, object->address_size, object->big_endian) : 0;
-    }
+static bool covers(const struct csni_section *s, uint64_t addr) {
+    return (s->flags & CSNI_SECTION_ALLOC) && addr >= s->addr && addr - s->addr < s->size;
+}
+
+/* Words are mostly in one section. 0: none has it. */
+static uint32_t section_of_word(struct stub_maker *m, uint64_t addr) {
+    if (covers(&m->object->sections[m->word_section], addr)) return m->word_section;
+    for (uint32_t i = 1; i < m->object->section_count && m->visits_left; i++, m->visits_left--)
+        if (covers(&m->object->sections[i], addr)) return m->word_section = i;
     return 0;
+}
+
+/* 0 where no section of the file has it. */
+static uint64_t stored_word(struct stub_maker *m, uint64_t addr) {
+    const struct csni_object *object = m->object;
+    struct csni_span bytes, word;
+    uint32_t section = section_of_word(m, addr);
+    if (!section || csni_section_stored(object, section, &bytes, NULL) < 0) return 0;
+    return csni_span_sub(bytes, addr - object->sections[section].addr, object->address_size, &word)
+               ? csni_get_sized(word.ptr, object->address_size, object->big_endian) : 0;
 }
 
 static csn_status add_slots_of(struct stub_maker *m, uint32_t section, struct csn_error *err) {
@@ -58,19 +71,25 @@ static csn_status add_slots_of(struct stub_maker *m, uint32_t section, struct cs
         if (!fills_slot(m->machine, r.type)) continue;
         bool chosen = m->machine->irelative && r.type == m->machine->irelative;
         struct slot slot = { r.off, chosen ? 0 : (uint32_t)r.symbol, r.has_addend ? r.addend : 0 };
-        if (chosen && !r.has_addend) slot.addend = stored_word(m->object, r.off);
+        if (chosen && !r.has_addend) slot.addend = stored_word(m, r.off);
         if ((chosen || slot.symbol) && !csni_vec_push(&m->slots, slot)) return csni_fail_memory(err, sizeof slot);
     }
     return CSN_OK;
 }
 
+/* Sections that overlap must not give more than a file has. */
+static bool take(uint64_t *left, uint64_t size) {
+    if (size > *left) return false;
+    *left -= size;
+    return true;
+}
+
 static csn_status find_slots(struct stub_maker *m, struct csn_error *err) {
-    uint64_t left = m->object->file.size; /* sections that overlap must not give more than a file has */
+    uint64_t left = m->object->file.size;
     for (uint32_t i = 1; i < m->object->section_count; i++) {
         const struct csni_section *s = &m->object->sections[i];
         if ((s->type != SHT_RELA && s->type != SHT_REL) || !(s->flags & CSNI_SECTION_ALLOC)) continue;
-        if (s->file_size > left) break;
-        left -= s->file_size;
+        if (!take(&left, s->file_size)) break;
         CSNI_TRY(add_slots_of(m, i, err));
     }
     if (m->slots.count) qsort(m->slots.items, m->slots.count, sizeof *m->slots.items, slot_by_address);
@@ -122,9 +141,11 @@ static bool instructions_are_big(const struct csni_object *object) {
 /* A word of .dynamic. */
 static bool dynamic_value(const struct csni_object *object, uint64_t tag, uint64_t *out) {
     unsigned size = object->address_size;
+    uint64_t left = object->file.size;
     struct csni_span bytes;
     for (uint32_t i = 1; i < object->section_count; i++) {
         if (object->sections[i].type != SHT_DYNAMIC || csni_section_stored(object, i, &bytes, NULL) < 0) continue;
+        if (!take(&left, bytes.size)) break;
         for (size_t off = 0; 2 * size <= bytes.size - off; off += 2 * size) {
             if (csni_get_sized(bytes.ptr + off, size, object->big_endian) != tag) continue;
             *out = csni_get_sized(bytes.ptr + off + size, size, object->big_endian);
@@ -144,7 +165,7 @@ static uint64_t got_address(const struct csni_object *object) {
 
 static csn_status find_stubs_in(struct stub_maker *m, uint32_t section, struct csn_error *err) {
     const struct csni_section *s = &m->object->sections[section];
-    struct csni_stub_code code = { .addr = s->addr, .got = got_address(m->object), .wide = m->object->address_size == 8,
+    struct csni_stub_code code = { .addr = s->addr, .got = m->got, .wide = m->object->address_size == 8,
                                    .big_endian = instructions_are_big(m->object) };
     size_t first = m->out->count;
     if (csni_section_stored(m->object, section, &code.bytes, NULL) < 0) return CSN_OK;
@@ -168,7 +189,7 @@ static csn_status find_stubs_as_slots(struct stub_maker *m, uint32_t section, st
     size_t first = m->out->count;
     for (size_t i = csni_lower_bound(m->slots.items, m->slots.count, addr, s->addr); i < m->slots.count; i++) {
         const struct slot *slot = &m->slots.items[i];
-        if (slot->addr - s->addr >= s->size) break;
+        if (slot->addr - s->addr >= s->size || !take(&m->slot_stubs_left, 1)) break;
         CSNI_TRY(add_stub(m, slot->addr, m->machine->max_size, slot->symbol, slot->addend, err));
     }
     end_stubs(m, first, s->addr + s->size);
@@ -226,11 +247,16 @@ static bool holds_stubs(const struct csni_section *s) {
 static csn_status find_stubs(struct stub_maker *m, struct csn_error *err) {
     CSNI_TRY(find_slots(m, err));
     if (m->object->machine == EM_PPC64) return find_glink_stubs(m, err);
+    uint64_t left = m->object->file.size;
+    m->slot_stubs_left = m->slots.count;
+    m->got = got_address(m->object);
     for (uint32_t i = 1; i < m->object->section_count; i++) {
-        if (!holds_stubs(&m->object->sections[i])) continue;
-        if (m->object->machine == EM_ALPHA) CSNI_TRY(find_alpha_stubs(m, i, err));
+        const struct csni_section *s = &m->object->sections[i];
+        if (!holds_stubs(s)) continue;
+        if (!take(&left, s->size)) break;
         CSNI_TRY(find_stubs_as_slots(m, i, err));
-        if (m->machine->match && !(m->object->sections[i].flags & CSNI_SECTION_NOBITS)) CSNI_TRY(find_stubs_in(m, i, err));
+        if (m->object->machine == EM_ALPHA) return find_alpha_stubs(m, i, err); /* there is one such section */
+        if (m->machine->match && !(s->flags & CSNI_SECTION_NOBITS)) CSNI_TRY(find_stubs_in(m, i, err));
     }
     return CSN_OK;
 }
@@ -246,6 +272,7 @@ static bool may_have_stubs(const struct csni_object *object) {
 csn_status csni_elf_stubs(struct csni_object *object, csni_stubs *out, struct csn_error *err) {
     enum { SPARE_NAME_BYTES = 65536 };
     struct stub_maker m = { .object = object, .machine = csni_stub_machine_of(object->machine), .out = out,
+                            .visits_left = object->file.size,
                             .slots.alloc = csni_object_priv(object)->alloc };
     if (!m.machine || !may_have_stubs(object)) return CSN_NONE;
     if (csni_elf_symbols(&m.symbols, object, CSNI_SYMBOLS_DYNAMIC, NULL) != CSN_OK) m.symbols = (struct csni_symbol_iter){ .object = object };
