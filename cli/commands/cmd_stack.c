@@ -233,7 +233,8 @@ static bool answer_input(struct stack_run *run, int fd, const char *path) {
     struct line_input input;
     struct csn_str line;
     enum line_result result;
-    size_t max = run->session.max_frames * JSON_BYTES_PER_FRAME;
+    uint64_t frames = run->session.max_frames;
+    size_t max = frames < SIZE_MAX / JSON_BYTES_PER_FRAME ? (size_t)frames * JSON_BYTES_PER_FRAME : SIZE_MAX;
     const char *format = run->values->format;
     if (!line_input_init(&input, fd, max < LINE_MIN ? LINE_MIN : max)) {
         cli_error_memory("a line");

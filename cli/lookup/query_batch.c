@@ -93,7 +93,7 @@ bool query_batch_run(struct query_batch *batch) {
             return false;
         for (size_t k = 0; k < done; k++) answers[k].first_frame += used;
         const struct csn_batch_answer *last = &answers[done - 1];
-        used = last->first_frame + last->found.frame_count;
+        used = (size_t)last->first_frame + last->found.frame_count;
     }
     batch->text_size = 0;
     memset(batch->kept, 0, batch->count * sizeof(*batch->kept));

@@ -24,7 +24,7 @@ struct chain_key chain_key_of(const char *text, size_t size) {
 }
 
 static struct chain_slot *slot_of(const struct chain_cache *cache, const struct chain_key *key) {
-    for (size_t i = key->low & (cache->capacity - 1);; i = (i + 1) & (cache->capacity - 1)) {
+    for (size_t i = (size_t)key->low & (cache->capacity - 1);; i = (i + 1) & (cache->capacity - 1)) {
         struct chain_slot *slot = &cache->slots[i];
         if (!slot->stack_and_1 || (slot->key.low == key->low && slot->key.high == key->high)) return slot;
     }

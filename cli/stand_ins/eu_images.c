@@ -87,7 +87,7 @@ void eu_images_free(struct eu_images *images) {
 /* ---- the vdso ---- */
 
 /* NULL: it cannot be read. */
-static FILE *copy_memory(long pid, uint64_t low, uint64_t size) {
+static FILE *copy_memory(long pid, uint64_t low, size_t size) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%ld/mem", pid);
     const int memory = open(path, O_RDONLY | O_CLOEXEC);
@@ -106,7 +106,7 @@ static FILE *copy_memory(long pid, uint64_t low, uint64_t size) {
 static struct libdw_module *open_vdso(const struct eu_images *images, const struct eu_image *image) {
     char path[64];
     const char *message;
-    FILE *file = image->high - image->low <= MAX_VDSO ? copy_memory(images->pid, image->low, image->high - image->low) : NULL;
+    FILE *file = image->high - image->low <= MAX_VDSO ? copy_memory(images->pid, image->low, (size_t)(image->high - image->low)) : NULL;
     if (!file) return NULL;
     snprintf(path, sizeof path, "/dev/fd/%d", fileno(file));
     struct libdw_module *module = libdw_module_open(path, images->debuginfo_path, &message);

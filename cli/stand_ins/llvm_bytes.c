@@ -59,7 +59,7 @@ uint64_t llvm_take_length(struct llvm_bytes *b) {
 }
 
 bool llvm_skip_text(struct llvm_bytes *b, bool *empty) {
-    const unsigned char *end = b->at < b->size ? memchr(b->bytes + b->at, 0, b->size - b->at) : NULL;
+    const unsigned char *end = b->at < b->size ? memchr(b->bytes + b->at, 0, (size_t)(b->size - b->at)) : NULL;
     *empty = end == b->bytes + b->at;
     if (!end && !b->why[0]) snprintf(b->why, sizeof b->why, "no null terminated string at offset 0x%" PRIx64, b->at);
     if (b->why[0]) return false;

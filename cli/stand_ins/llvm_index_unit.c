@@ -70,7 +70,7 @@ static struct call_facts read_facts(const struct csn_debug_die *die) {
 /* Most calls are of few functions. */
 static uint32_t find_call_name(struct adding *a, const struct csn_debug_die *die, const struct call_facts *f) {
     if (!f->origin || f->has_own_name) return find_name(a, die);
-    const size_t slot = f->origin * UINT64_C(0x9e3779b97f4a7c15) >> 54;
+    const size_t slot = (size_t)(f->origin * UINT64_C(0x9e3779b97f4a7c15) >> 54);
     if (a->names[slot].origin != f->origin) {
         a->names[slot].name = find_name(a, die);
         a->names[slot].origin = f->origin;

@@ -33,7 +33,7 @@ static struct csni_arrow_known *known_create(const struct csn_allocator *alloc, 
 
 /* The entry of a place, or the free one where it belongs. */
 static struct known_entry *known_slot(struct csni_arrow_known *known, uint32_t module, uint64_t place) {
-    size_t mask = known->capacity - 1, k = csni_hash_u64(place ^ (uint64_t)module << 40) & mask;
+    size_t mask = known->capacity - 1, k = (size_t)csni_hash_u64(place ^ (uint64_t)module << 40) & mask;
     while (known->entries[k].module && (known->entries[k].module != module + 1 || known->entries[k].place != place)) k = (k + 1) & mask;
     return &known->entries[k];
 }

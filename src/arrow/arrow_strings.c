@@ -38,7 +38,7 @@ static csn_status grow_string_slots(struct csni_arrow_strings *s, struct csn_err
     uint32_t *slots = csni_alloc_zeroed(s->alloc, count, sizeof *slots);
     if (!slots) return csni_fail_memory(err, count * sizeof *slots);
     for (uint32_t number = 0; number < s->ends.count; number++) {
-        size_t k = s->hashes.items[number] & (count - 1);
+        size_t k = (size_t)s->hashes.items[number] & (count - 1);
         while (slots[k]) k = (k + 1) & (count - 1);
         slots[k] = number + 1;
     }
@@ -51,7 +51,7 @@ static csn_status grow_string_slots(struct csni_arrow_strings *s, struct csn_err
 csn_status csni_arrow_strings_add(struct csni_arrow_strings *s, struct csn_str text, uint32_t *out, struct csn_error *err) {
     CSNI_TRY(grow_string_slots(s, err));
     uint64_t hash = csni_hash_bytes(text.ptr, text.len);
-    size_t k = hash & (s->slot_count - 1);
+    size_t k = (size_t)hash & (s->slot_count - 1);
     for (; s->slots[k]; k = (k + 1) & (s->slot_count - 1)) {
         *out = s->slots[k] - 1;
         struct csn_str other = string_at(s, *out);

@@ -12,7 +12,7 @@ static bool grow_distinct_strings(struct csni_distinct_strings *s) {
     uint32_t *slots = csni_alloc_present(s->items.alloc, count, sizeof *slots);
     if (!slots) return false;
     for (size_t i = 0; i < s->items.count; i++) {
-        size_t at = s->items.items[i].hash & (count - 1);
+        size_t at = (size_t)s->items.items[i].hash & (count - 1);
         while (slots[at]) at = (at + 1) & (count - 1);
         slots[at] = (uint32_t)i + 1;
     }
@@ -24,7 +24,7 @@ static bool grow_distinct_strings(struct csni_distinct_strings *s) {
 
 bool csni_distinct_strings_add(struct csni_distinct_strings *s, struct csn_str text, uint64_t hash, uint32_t *out_index) {
     if (s->items.count * 2 >= s->slot_count && !grow_distinct_strings(s)) return false;
-    size_t at = hash & (s->slot_count - 1);
+    size_t at = (size_t)hash & (s->slot_count - 1);
     for (; s->slots[at]; at = (at + 1) & (s->slot_count - 1)) {
         const struct csni_distinct_string *d = &s->items.items[s->slots[at] - 1];
         if (d->hash != hash || (d->text.ptr != text.ptr && !csni_str_equal(d->text, text))) continue;

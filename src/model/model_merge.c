@@ -60,14 +60,14 @@ static bool clear_names(struct merging *g, size_t count) {
 }
 
 static bool has_hash(const struct merging *g, uint64_t hash) {
-    size_t at = hash & (g->slots - 1);
+    size_t at = (size_t)hash & (g->slots - 1);
     for (; g->table[at].stamp == g->stamp; at = (at + 1) & (g->slots - 1))
         if (g->table[at].hash == hash) return true;
     return false;
 }
 
 static void add_hash(struct merging *g, uint64_t hash) {
-    size_t at = hash & (g->slots - 1);
+    size_t at = (size_t)hash & (g->slots - 1);
     for (; g->table[at].stamp == g->stamp; at = (at + 1) & (g->slots - 1))
         if (g->table[at].hash == hash) return;
     g->table[at] = (struct known){ hash, g->stamp };

@@ -116,10 +116,11 @@ static csn_status read_directory(struct csni_pdb *pdb, uint32_t size, struct csn
  * directory, whose blocks may have been used again. */
 static csn_status read_stream_table(struct csni_pdb *pdb, struct csn_error *err) {
     struct csni_span bytes = pdb->directory.span;
-    uint64_t words = bytes.size / 4, count = csni_get32(bytes.ptr, false), at = 1 + count, total = 0;
+    uint32_t count = csni_get32(bytes.ptr, false);
+    uint64_t words = bytes.size / 4, at = 1 + (uint64_t)count, total = 0;
     if (count >= words)
-        return csni_fail(err, CSN_E_FORMAT, SECTION, 0, "%" PRIu64 " streams in a directory of 0x%zx bytes", count, bytes.size);
-    if (!csni_vec_reserve(&pdb->streams, count)) return csni_fail_memory(err, count * sizeof *pdb->streams.items);
+        return csni_fail(err, CSN_E_FORMAT, SECTION, 0, "%" PRIu32 " streams in a directory of 0x%zx bytes", count, bytes.size);
+    if (!csni_vec_reserve(&pdb->streams, count)) return csni_fail_memory(err, (uint64_t)count * sizeof *pdb->streams.items);
     for (uint64_t i = 0; i < count; i++) {
         uint32_t size = csni_get32(bytes.ptr + 4 + i * 4, false);
         if (size == MSF_NIL_SIZE) size = 0;

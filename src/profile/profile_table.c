@@ -13,7 +13,7 @@ bool csni_profile_table_grow(struct csni_profile_table *table) {
     if (!slots) return false;
     for (size_t k = 0; k < table->capacity; k++) {
         if (!table->slots[k]) continue;
-        size_t i = (table->slots[k] >> 32) & (capacity - 1);
+        size_t i = (size_t)(table->slots[k] >> 32) & (capacity - 1);
         while (slots[i]) i = (i + 1) & (capacity - 1);
         slots[i] = table->slots[k];
     }

@@ -59,7 +59,7 @@ bool csni_call_evidence_read(const struct csn_index *index, const struct csn_rec
     out->known = site_count > 0;
     if (!pattern_count) return true;
 
-    struct csn_str *patterns = csni_arena_alloc(arena, pattern_count * sizeof(*patterns));
+    struct csn_str *patterns = csni_arena_alloc(arena, (size_t)pattern_count * sizeof(*patterns));
     if (!patterns) return false;
     out->patterns = patterns;
     status = csn_call_site_iter_init(&walk.iter, index, record, NULL);

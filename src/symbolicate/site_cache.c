@@ -23,7 +23,7 @@ void csni_site_cache_clear(struct csni_site_cache *cache) {
 }
 
 size_t csni_site_cache_bytes(const struct csni_site_cache *cache) {
-    return cache->arena.total + cache->slots.count * sizeof(*cache->slots.items);
+    return (size_t)cache->arena.total + cache->slots.count * sizeof(*cache->slots.items);
 }
 
 uint64_t csni_site_hash(const struct csn_index *index, uint64_t addr, unsigned shift) {

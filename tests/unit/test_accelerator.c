@@ -102,7 +102,7 @@ static void same_in(const struct csn_index *plain, const struct csn_index *fast,
             state = state * 6364136223846793005u + 1442695040888963407u;
             addrs[k] = low + (state >> 33) % (high - low);
         }
-        size_t count = round % BATCH + 1;
+        size_t count = (size_t)(round % BATCH) + 1;
         same_batch(plain, fast, addrs, count, CSN_LOOKUP_DEFAULT);
         same_batch(plain, plain, addrs, count, CSN_LOOKUP_DEFAULT);
         same_batch(plain, fast, addrs, count, CSN_LOOKUP_LLVM);

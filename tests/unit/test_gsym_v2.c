@@ -446,24 +446,24 @@ static void large_files(void **state) {
     struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
     for (int accelerated = 0; accelerated < 2; accelerated++) {
         options.accelerator_bytes = accelerated ? 1 << 20 : 0;
-        assert_int_equal(csn_index_open_memory(file, size, &options, &index, NULL), CSN_OK);
+        assert_int_equal(csn_index_open_memory(file, (size_t)size, &options, &index, NULL), CSN_OK);
         expect_answer(index);
         struct csn_function function;
         assert_int_equal(csn_index_function(index, 0, &function, NULL), CSN_OK);
         assert_int_equal(function.record_offset, size - 0x100);
         csn_index_close(index);
     }
-    munmap(file, size);
+    munmap(file, (size_t)size);
     /* The strings are read one by one when they are verified: few of them here. */
     file = sparse_file(size, TABLES_END, 0x20, 6 * GIB, 6 * GIB);
     if (!file) skip();
     struct csn_verify_counts counts;
-    assert_int_equal(csn_index_open_memory(file, size, NULL, &index, NULL), CSN_OK);
+    assert_int_equal(csn_index_open_memory(file, (size_t)size, NULL, &index, NULL), CSN_OK);
     expect_answer(index);
     assert_int_equal(csn_index_verify(index, NULL, NULL, &counts, NULL), CSN_OK);
     assert_int_equal(counts.problems, 0);
     csn_index_close(index);
-    munmap(file, size);
+    munmap(file, (size_t)size);
 }
 
 /* A sink that keeps the first and the last write, and counts. */

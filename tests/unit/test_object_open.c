@@ -216,7 +216,7 @@ static void put_note(struct wire *w, const char *name, uint32_t type, const char
     wire_align(w, align);
 }
 
-static void check_build_id_behind_notes(uint64_t align, bool big) {
+static void check_build_id_behind_notes(size_t align, bool big) {
     struct wire w;
     wire_init(&w, big);
     put_note(&w, "GNU", 5, "properties!!", 12, align);

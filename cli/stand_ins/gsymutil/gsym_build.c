@@ -16,7 +16,7 @@ static uint64_t hash_text(const char *text, size_t size) {
 
 static void place_string(struct gsym_strings *s, uint32_t offset) {
     const char *text = s->items + offset;
-    size_t at = hash_text(text, strlen(text)) & (s->slot_count - 1);
+    size_t at = (size_t)hash_text(text, strlen(text)) & (s->slot_count - 1);
     while (s->slots[at]) at = (at + 1) & (s->slot_count - 1);
     s->slots[at] = offset + 1;
 }
@@ -37,7 +37,7 @@ uint32_t gsym_build_string(struct gsym_build *build, struct csn_str text) {
     if (nul) text.len = (size_t)(nul - text.ptr);
     if (!text.len) return 0;
     if (2 * s->used >= s->slot_count) grow_slots(s);
-    size_t at = hash_text(text.ptr, text.len) & (s->slot_count - 1);
+    size_t at = (size_t)hash_text(text.ptr, text.len) & (s->slot_count - 1);
     for (; s->slots[at]; at = (at + 1) & (s->slot_count - 1)) {
         const char *there = s->items + s->slots[at] - 1;
         if (strncmp(there, text.ptr, text.len) == 0 && !there[text.len]) return s->slots[at] - 1;

@@ -278,7 +278,7 @@ static csn_status copy_sites(struct making *m) {
     if (strings > UINT32_MAX) return CSN_E_LIMIT;
     struct csni_call_site *sites = csni_arena_alloc(m->arena, m->sites.count * sizeof *sites);
     uint32_t *patterns = csni_arena_alloc(m->arena, m->patterns.count * sizeof *patterns);
-    struct csn_str *all = csni_arena_alloc(m->arena, strings * sizeof *all);
+    struct csn_str *all = csni_arena_alloc(m->arena, (size_t)strings * sizeof *all);
     if (!sites || !patterns || !all) return CSN_E_MEMORY;
     if (m->sites.count) memcpy(sites, m->sites.items, m->sites.count * sizeof *sites);
     if (m->patterns.count) memcpy(patterns, m->patterns.items, m->patterns.count * sizeof *patterns);

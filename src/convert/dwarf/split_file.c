@@ -67,7 +67,7 @@ static csn_status join_sections(struct opening *o, uint32_t which, const struct 
     if (first == CSNI_NO_SECTION) return CSN_OK;
     CSNI_TRY(size_of_all(o->object, first, &size, &count, err));
     if (count < 2 || !size) return CSN_OK;
-    uint8_t *bytes = csni_alloc_zeroed(alloc, size, 1), *to = bytes;
+    uint8_t *bytes = size <= SIZE_MAX ? csni_alloc_zeroed(alloc, (size_t)size, 1) : NULL, *to = bytes;
     if (!bytes) return csni_fail_memory(err, size);
     for (uint32_t i = 1; i < o->object->section_count; i++) {
         const struct csni_section *section = &o->object->sections[i];

@@ -22,7 +22,7 @@ void csni_unit_names_begin(struct csni_unit_job *job) {
 /* The slot of `key`, or the free one where it belongs. */
 static struct csni_name_slot *find_unit_slot(struct csni_name_slot *slots, uint32_t count, uint32_t stamp,
                                              uint64_t key) {
-    size_t at = csni_hash_u64(key) & (count - 1);
+    size_t at = (size_t)csni_hash_u64(key) & (count - 1);
     while (slots[at].stamp == stamp && slots[at].key != key) at = (at + 1) & (count - 1);
     return &slots[at];
 }

@@ -21,7 +21,7 @@ static uint64_t range_key(const struct csni_covered_ranges *d, uint64_t start, u
 
 /* The slot of `key`, or the free one where it belongs. */
 static uint64_t *find_covered_slot(const struct csni_covered_ranges *d, uint64_t key) {
-    size_t mask = ((size_t)1 << d->bits) - 1, at = csni_hash_u64(key) & mask;
+    size_t mask = ((size_t)1 << d->bits) - 1, at = (size_t)csni_hash_u64(key) & mask;
     while (d->slots[at] && d->slots[at] != key) at = (at + 1) & mask;
     return &d->slots[at];
 }

@@ -139,8 +139,7 @@ static csn_status count_macho_sections(struct csni_object_private *priv, const s
     struct csni_macho *own = priv->own;
     struct macho_command command = { 0 };
     csn_status status;
-    uint64_t sections = 1;
-    uint32_t segments = 0;
+    uint32_t sections = 1, segments = 0;
     while ((status = next_command(object, h, &command, err)) == CSN_OK) {
         if (!is_segment(&command)) continue;
         struct macho_segment s;
@@ -150,11 +149,11 @@ static csn_status count_macho_sections(struct csni_object_private *priv, const s
     }
     if (status < 0) return status;
     /* No overflow: every section is SECTION_SIZE bytes of the 32-bit size of all commands. */
-    CSNI_TRY(csni_make_sections(priv, (uint32_t)sections, err));
+    CSNI_TRY(csni_make_sections(priv, sections, err));
     priv->sections[0].name = csni_str("");
     own->relocations = csni_alloc_zeroed(priv->alloc, sections, sizeof *own->relocations);
-    if (!own->relocations) return csni_fail_memory(err, sections * sizeof *own->relocations);
-    own->relocation_capacity = (uint32_t)sections;
+    if (!own->relocations) return csni_fail_memory(err, (uint64_t)sections * sizeof *own->relocations);
+    own->relocation_capacity = sections;
     if (!segments) return CSN_OK;
     priv->segments = csni_alloc_zeroed(priv->alloc, segments, sizeof *priv->segments);
     if (!priv->segments) return csni_fail_memory(err, (uint64_t)segments * sizeof *priv->segments);

@@ -144,7 +144,7 @@ static csn_status add_candidate(struct chooser *c, struct csn_str left, struct c
     if (len < 2 || len > CSNI_BSYM_TOKEN_BYTES) return CSN_OK;
     memcpy(text, left.ptr, left.len);
     if (right.len) memcpy(text + left.len, right.ptr, right.len);
-    size_t at = csni_hash_bytes(text, len) & (c->slot_count - 1);
+    size_t at = (size_t)csni_hash_bytes(text, len) & (c->slot_count - 1);
     for (; c->slots[at].text.ptr; at = (at + 1) & (c->slot_count - 1))
         if (csni_str_equal(c->slots[at].text, (struct csn_str){ text, len })) break;
     if (!c->slots[at].text.ptr) {

@@ -8,9 +8,22 @@
  * can modulo 2^64. */
 static const uint64_t PRIME = ((uint64_t)1 << 61) - 1, FACTOR = 0x16a09e667f3bcc9;
 
+/* A product of numbers below the prime: below 2^63, and modulo the prime the same. */
+static inline uint64_t multiply(uint64_t a, uint64_t b) {
+#if defined(__SIZEOF_INT128__) && !defined(CSNI_PORTABLE)
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)(product & PRIME) + (uint64_t)(product >> 61);
+#else
+    uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+    uint64_t low = a_low * b_low, middle = a_high * b_low + a_low * b_high, high = a_high * b_high;
+    /* 2^61 is 1. */
+    return (low & PRIME) + (low >> 61) + ((middle << 32) & PRIME) + (middle >> 29) + (high << 3);
+#endif
+}
+
 static inline uint64_t hash_byte(uint64_t hash, uint8_t byte) {
-    unsigned __int128 product = (unsigned __int128)hash * FACTOR + byte + 1;
-    uint64_t sum = (uint64_t)(product & PRIME) + (uint64_t)(product >> 61);
+    uint64_t sum = multiply(hash, FACTOR) + byte + 1;
+    sum = (sum & PRIME) + (sum >> 61);
     return sum >= PRIME ? sum - PRIME : sum;
 }
 
