@@ -75,12 +75,22 @@ bool eu_images_read(struct eu_images *out, FILE *maps, long pid) {
     return true;
 }
 
+void eu_images_of_core(struct eu_images *out, struct eu_core *core) {
+    *out = (struct eu_images){ .core = core };
+    for (size_t i = 0; i < eu_core_count(core); i++) {
+        struct eu_image made = { 0 };
+        eu_core_bounds(core, i, &made.low, &made.high);
+        GROW_PUSH(out, made);
+    }
+}
+
 void eu_images_free(struct eu_images *images) {
     for (size_t i = 0; i < images->count; i++) {
         if (images->items[i].module) libdw_module_close(images->items[i].module);
         free(images->items[i].path);
     }
     free(images->items);
+    if (images->core) eu_core_close(images->core);
     *images = (struct eu_images){ 0 };
 }
 
@@ -120,16 +130,24 @@ bool eu_image_open(const struct eu_images *images, struct eu_image *image) {
     const char *message;
     if (!image->was_tried) {
         image->was_tried = true;
-        image->module = image->path ? libdw_module_open(image->path, images->debuginfo_path, &message) : open_vdso(images, image);
-        if (image->module) image->bias = image->module->object.kind == CSN_OBJECT_EXECUTABLE ? 0 : image->low - image->module->low;
+        if (images->core) {
+            image->module = eu_core_module(images->core, (size_t)(image - images->items), images->debuginfo_path, &image->bias);
+        } else {
+            image->module = image->path ? libdw_module_open(image->path, images->debuginfo_path, &message) : open_vdso(images, image);
+            if (image->module) image->bias = image->module->object.kind == CSN_OBJECT_EXECUTABLE ? 0 : image->low - image->module->low;
+        }
         if (image->module) image->module->has_moved = image->bias;
     }
     return image->module;
 }
 
-/* The end of an image belongs to it, if no other begins there. */
+/* The end of an image belongs to it, if no other begins there. NULL: there is none. */
 static struct eu_image *find_image(struct eu_images *images, uint64_t addr) {
     struct eu_image *before = NULL;
+    if (images->core) {
+        const size_t found = eu_core_find(images->core, addr);
+        return found < images->count ? &images->items[found] : NULL;
+    }
     for (size_t i = 0; i < images->count; i++) {
         struct eu_image *image = &images->items[i];
         const bool is_last = images->pid && i + 1 == images->count;

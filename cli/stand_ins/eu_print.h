@@ -10,8 +10,9 @@
 
 struct eu {
     const char *program, *short_name, *path, *section, *debuginfo_path;
-    const char *pid_text, *maps_path; /* of a process; NULL: none is asked for */
+    const char *pid_text, *maps_path, *core_path; /* of a process; NULL: none is asked for */
     long pid;
+    bool is_of_kernel;
     bool addresses, functions, symbols, symbol_sections, inlines, demangle, pretty, base_names, no_comp_dir, flags;
     struct libdw_module *module;
     struct eu_images *images; /* of a process, in the place of one object; NULL: none */

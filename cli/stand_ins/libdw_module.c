@@ -129,7 +129,33 @@ static const char **debug_dirs_of(char *list, size_t *count) {
     return dirs.items;
 }
 
-struct libdw_module *libdw_module_open(const char *path, const char *debuginfo_path, const char **message) {
+/* As for a file in the current folder. */
+static csn_status resolve_here(void *search, const struct csn_companion_request *request, struct csn_companion *out, struct csn_error *err) {
+    struct csn_companion_request here = *request;
+    here.image_path = "./";
+    return csn_companion_search_resolve(search, &here, out, err);
+}
+
+/* In folders of debug files alone. */
+static csn_status resolve_nowhere(void *search, const struct csn_companion_request *request, struct csn_companion *out, struct csn_error *err) {
+    struct csn_companion_request here = *request;
+    here.image_path = NULL;
+    return csn_companion_search_resolve(search, &here, out, err);
+}
+
+/* Whether a list has the folder of the object, or one within that. */
+static bool has_relative(const char *list) {
+    if (!list) return true;
+    list += *list == '+' || *list == '-';
+    while (*list == '/') {
+        list += strcspn(list, ":");
+        if (!*list++) return false;
+        list += *list == '+' || *list == '-';
+    }
+    return true;
+}
+
+static struct libdw_module *open_module(const char *path, const char *debuginfo_path, csn_companion_resolver *resolver, const char **message) {
     struct csn_companion_search *search = NULL;
     struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
     struct csn_debug_info_options options = CSN_DEBUG_INFO_OPTIONS_INIT;
@@ -148,7 +174,7 @@ struct libdw_module *libdw_module_open(const char *path, const char *debuginfo_p
     companions.debug_dirs = dirs;
     options.allocator = companions.allocator = &ending_allocator;
     if (csn_companion_search_create(&companions, &search, NULL) == CSN_OK) {
-        options.resolver = csn_companion_search_resolve;
+        options.resolver = resolver;
         options.resolver_context = search;
     }
     free(dirs);
@@ -172,6 +198,14 @@ struct libdw_module *libdw_module_open(const char *path, const char *debuginfo_p
     read_sections(m);
     read_ranges(m);
     return m;
+}
+
+struct libdw_module *libdw_module_open(const char *path, const char *debuginfo_path, const char **message) {
+    return open_module(path, debuginfo_path, csn_companion_search_resolve, message);
+}
+
+struct libdw_module *libdw_module_open_unnamed(const char *path, const char *debuginfo_path, const char **message) {
+    return open_module(path, debuginfo_path, has_relative(debuginfo_path) ? resolve_here : resolve_nowhere, message);
 }
 
 static void free_unit(struct libdw_unit *u) {

@@ -48,6 +48,7 @@ struct libdw_module {
     struct csn_debug_object object;
     uint64_t low, high;      /* addresses of the module */
     bool has_moved;          /* in a process: symbols that do not move with it are outside */
+    bool is_of_no_kind;      /* libdwfl was told where it is, and did not look what kind of file it is */
     struct { struct libdw_range *items; size_t count, capacity; } ranges; /* ascending, one for each run of a unit */
     uint64_t ranges_end;     /* of the last one */
     struct libdw_unit **units;
@@ -63,6 +64,8 @@ struct libdw_module {
 
 /* NULL: it cannot be opened; *message tells why. */
 struct libdw_module *libdw_module_open(const char *path, const char *debuginfo_path, const char **message);
+/* The same for a file whose name libdwfl does not know: debug links are looked for in the current folder. */
+struct libdw_module *libdw_module_open_unnamed(const char *path, const char *debuginfo_path, const char **message);
 void libdw_module_close(struct libdw_module *module);
 
 bool libdw_module_contains(const struct libdw_module *module, uint64_t addr);
