@@ -325,6 +325,7 @@ static csn_status elf_read(struct csni_object_private *priv, struct csn_error *e
     object->kind = elf_object_kind(header.type, header.machine);
     object->machine = header.machine;
     snprintf(object->arch, sizeof object->arch, "%s", arch_name(object));
+    if (object->kind == CSNI_OBJECT_CORE) return CSN_OK; /* refused by name, also where it was cut */
     CSNI_TRY(check_elf_tables(object, &header, err));
     CSNI_TRY(read_elf_sections(priv, &header, err));
     CSNI_TRY(name_sections(priv, &header, err));
