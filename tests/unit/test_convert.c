@@ -732,7 +732,9 @@ static void options_are_checked(void **state) {
     newer.more[5] = 1;
     newer.known.struct_size = sizeof newer;
     assert_int_equal(convert(file, &newer.known, &out, &err), CSN_E_UNSUPPORTED);
-    assert_string_equal(err.text, "byte 165 of the options is set, this version knows 160");
+    char message[100];
+    snprintf(message, sizeof message, "byte %zu of the options is set, this version knows %zu", sizeof newer.known + 5, sizeof newer.known);
+    assert_string_equal(err.text, message);
     newer.more[5] = 0;
     assert_int_equal(convert(file, &newer.known, &out, &err), CSN_OK);
     csn_bytes_free(&out);
@@ -745,7 +747,8 @@ static void options_are_checked(void **state) {
     assert_string_equal(err.text, "version 5.0 of BSYM is not known");
     bsym.struct_size = 3;
     assert_int_equal(convert(file, &with_bsym, &out, &err), CSN_E_ARGUMENT);
-    assert_string_equal(err.text, "struct_size is 3, need at least 8");
+    snprintf(message, sizeof message, "struct_size is 3, need at least %zu", sizeof options.struct_size);
+    assert_string_equal(err.text, message);
     /* A caller of an older version with nothing but the size: whatever follows it is not looked at. */
     memset(&options, 0xff, sizeof options);
     options.struct_size = sizeof options.struct_size;
