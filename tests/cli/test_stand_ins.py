@@ -1,4 +1,6 @@
 """The stand-ins: their names, their answers against those of the tools, and clients that hold both ends of a pipe."""
+import contextlib
+import ctypes
 import fcntl
 import json
 import os
@@ -6,6 +8,7 @@ import pathlib
 import platform
 import random
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -980,6 +983,95 @@ def test_a_client_that_dies_ends_the_stand_in(folder, programs):
             except BrokenPipeError:
                 pass
             assert child.wait(timeout=30) != 0 or dialect == "llvm-gsymutil", dialect
+
+
+# Starts the command, sends requests, tells its process id, and waits to be killed: after an answer, within a request, or with answers that nobody reads.
+CLIENT = """import os, subprocess, sys, time
+way, requests, command = sys.argv[1], sys.argv[2].encode(), sys.argv[3:]
+child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+child.stdin.write(requests)
+child.stdin.flush()
+if "llvm-gsymutil" not in command[0] and "--filter-markup" not in command:  # which do not flush each answer
+    os.read(child.stdout.fileno(), 1)
+os.set_blocking(child.stdin.fileno(), False)
+written = b"0x11" if way == "half" else b""
+while way == "full":
+    try:
+        if not os.write(child.stdin.fileno(), requests * 200):
+            break
+    except BlockingIOError:
+        break
+os.write(child.stdin.fileno(), written) if written else None
+print(child.pid, flush=True)
+time.sleep(1000)
+"""
+PR_SET_CHILD_SUBREAPER = 36
+
+
+@contextlib.contextmanager
+def adopted_orphans():
+    """Processes whose parent dies become children of this one, which can wait for them."""
+    prctl = ctypes.CDLL(None).prctl
+    assert prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    try:
+        yield
+    finally:
+        prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def wait_for_end(pid):
+    """Of an orphan: of those that live on there is no state."""
+    found = []
+    wait_for(lambda: found.append(os.waitpid(pid, os.WNOHANG)) or found[-1][0] == pid)
+    return found[-1][1]
+
+
+def kill_client(way, requests, command, where, environment):
+    """The state that the stand-in ends with, after its client."""
+    with subprocess.Popen([sys.executable, "-c", CLIENT, way, requests, *map(str, command)], stdout=subprocess.PIPE, cwd=where, env=environment) as client:
+        line = client.stdout.readline()
+        client.kill()
+    return wait_for_end(int(line))
+
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="orphans are adopted as Linux does it")
+@pytest.mark.parametrize("way", ["idle", "half", "full"])
+@pytest.mark.parametrize("dialect,arguments", [*HOSTILE_RUNS, ("atos", ["-o", "c-gcc"])], ids=lambda value: value if isinstance(value, str) else " ".join(value))
+def test_a_client_that_is_killed_leaves_nothing(dialect, arguments, way, folder, programs, tmp_path):
+    """The stand-in ends by itself, of no signal but that of a pipe, and leaves no file."""
+    (tmp_path / "temporary").mkdir()
+    environment = dict(os.environ, TMPDIR=str(tmp_path / "temporary"), CALLSIGN_CACHE=str(tmp_path / "cache"))
+    command = [stand_in_pairs.links(folder / "ours") / dialect, *arguments]
+    with adopted_orphans():
+        state = kill_client(way, "0x1139 c-gcc\n" * 3 if arguments in ([], ["--addresses-from-stdin"]) else "0x1139\n" * 3, command, folder / "programs", environment)
+    assert not os.WIFSIGNALED(state) or os.WTERMSIG(state) == signal.SIGPIPE
+    assert not list((tmp_path / "temporary").iterdir()) and not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="orphans are adopted as Linux does it")
+@pytest.mark.parametrize("dialect,arguments", [("addr2line", ["-e", "large", "-fi"]), ("eu-addr2line", ["-e", "large"]), ("llvm-symbolizer", ["--obj=large"]),
+                                               ("llvm-addr2line", ["-e", "large"])], ids=lambda value: value if isinstance(value, str) else " ".join(value))
+def test_a_client_that_is_killed_leaves_whole_files(dialect, arguments, folder, large_program, tmp_path):
+    """Answers and indexes are kept of the session, with no temporary file beside them; the process that makes an index ends, too."""
+    cache, before = tmp_path / "cache", {path.name for path in tmp_path.iterdir()}
+    environment = dict(os.environ, TMPDIR=str(tmp_path), CALLSIGN_CACHE=str(cache))
+    requests = "".join(f"0x{addr:x}\n" for addr in range(0x1100, 0x1180))
+    with adopted_orphans():
+        kill_client("idle", requests, [stand_in_pairs.links(folder / "ours") / dialect, *arguments], tmp_path, environment)
+        wait_for(lambda: not has_children())
+    assert [path.name for path in cache.rglob("*") if path.is_file()]
+    assert not [path.name for path in cache.rglob("*") if path.is_file() and "." in path.name]
+    assert {path.name for path in tmp_path.iterdir()} == before | {"cache"}
+
+
+def has_children():
+    """Waits for those that have ended."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
 
 
 STREAMS = {"no standard output": ">&-", "a full disk": ">/dev/full", "no standard input": "<&-", "no standard error": "2>&-", "a folder to read": "<."}
