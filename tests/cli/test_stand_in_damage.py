@@ -172,3 +172,24 @@ def test_atos_answers_of_damaged_files(name, folder, programs, tmp_path, callsig
             assert done.returncode in (0, 1) and (done.returncode == 1) == (b"cannot load symbols" in done.stderr), done
             assert done.returncode or done.stdout.count(b"\n") >= len(addresses), done
     assert codes == ({1} if name == "index.gsym" else {0, 1})
+
+
+@pytest.mark.parametrize("section", [".debug_str", ".debug_str_offsets", ".debug_line_str"])
+@pytest.mark.parametrize("name", ["c-gcc", "c-clang"])
+def test_gsymutil_with_strings_that_are_not_there(name, section, folder, programs, tmp_path):  # noqa: F811
+    """DIEs in messages: nothing stands for such a string, and "base " for the name of such a type."""
+    pair = pair_for("llvm-gsymutil", folder)
+    need_programs(folder, name)
+    data = bytearray(programs[name].read_bytes())
+    places = section_places(programs[name])
+    if section not in places:
+        return
+    offset, size = places[section]
+    header = 8 if section == ".debug_str_offsets" else 0
+    data[offset + header:offset + size] = b"\xff" * (size - header)
+    (tmp_path / "damaged").write_bytes(data)
+    arguments = ["--convert=damaged", "--out-file=made.gsym", "--num-threads=1"]
+    theirs = pair.run("theirs", arguments, b"", tmp_path)
+    assert section != ".debug_str" or b"has no name" in theirs.out + theirs.err
+    difference = pair.compare(arguments, b"", tmp_path)
+    assert difference is None, stand_in_pairs.show_difference(arguments, b"", difference)

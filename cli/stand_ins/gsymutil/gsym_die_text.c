@@ -10,7 +10,7 @@
 
 enum {
     DW_FORM_data2 = 0x05, DW_FORM_data4 = 0x06, DW_FORM_data8 = 0x07, DW_FORM_data1 = 0x0b, DW_FORM_flag = 0x0c,
-    DW_FORM_udata = 0x0f, DW_FORM_GNU_ref_alt = 0x1f20, DW_FORM_GNU_strp_alt = 0x1f21, DW_FORM_sec_offset = 0x17, DW_FORM_exprloc = 0x18, DW_FORM_flag_present = 0x19, DW_FORM_ref_sig8 = 0x20,
+    DW_FORM_strp = 0x0e, DW_FORM_strx = 0x1a, DW_FORM_line_strp = 0x1f, DW_FORM_strx1 = 0x25, DW_FORM_strx4 = 0x28, DW_FORM_udata = 0x0f, DW_FORM_GNU_ref_alt = 0x1f20, DW_FORM_GNU_strp_alt = 0x1f21, DW_FORM_sec_offset = 0x17, DW_FORM_exprloc = 0x18, DW_FORM_flag_present = 0x19, DW_FORM_ref_sig8 = 0x20,
     DW_AT_decl_column = 0x39, DW_AT_containing_type = 0x1d, DW_AT_call_origin_ = 0x7f
 };
 
@@ -109,6 +109,8 @@ static void put_type(const struct csn_debug_die *die, unsigned depth) {
     }
     if (csn_debug_die_attribute(die, DW_AT_name, &name) == CSN_OK && name.kind == CSN_VALUE_STRING)
         fwrite(name.bytes.ptr, 1, name.bytes.len, stdout);
+    else if (die->tag == 0x24)
+        fputs("base ", stdout);
 }
 
 /* ---- values ---- */
@@ -167,6 +169,12 @@ static void put_ranges(const struct gsym_unit *u, const struct csn_debug_die *di
     free(ranges);
 }
 
+/* Of one that is not there LLVM writes nothing. */
+static bool is_string_form(uint32_t form) {
+    return form == DW_FORM_strp || form == DW_FORM_line_strp || form == DW_FORM_strx || (form >= DW_FORM_strx1 && form <= DW_FORM_strx4) ||
+           form == DW_FORM_strp_sup || form == DW_FORM_GNU_strp_alt;
+}
+
 static void put_value(const struct gsym_unit *u, const struct csn_debug_die *die, uint32_t attribute, const struct csn_debug_value *v) {
     struct csn_range range;
     size_t count;
@@ -185,7 +193,7 @@ static void put_value(const struct gsym_unit *u, const struct csn_debug_die *die
     else if (v->kind == CSN_VALUE_STRING) put_string(v->bytes);
     else if (v->kind == CSN_VALUE_REFERENCE) put_reference(die, v);
     else if (v->kind == CSN_VALUE_BLOCK) gsym_put_expression(u, v->bytes);
-    else if (v->form == DW_FORM_strp_sup || v->form == DW_FORM_GNU_strp_alt) return; /* in a file that LLVM does not read */
+    else if (is_string_form(v->form)) return;
     else if (v->form == DW_FORM_rnglistx) printf("indexed (0x%" PRIx64 ") rangelist = ", v->number);
     else printf("0x%0*" PRIx64, die->unit->offset_size == 8 ? 16 : 8, v->number);
     free(path);
