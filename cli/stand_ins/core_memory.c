@@ -154,7 +154,7 @@ static bool find_segment(struct core_memory *m, int segment, uint64_t addr, stru
 }
 
 /* False: fewer bytes. */
-static bool take_reach(const struct core_memory *m, const struct reach *r, size_t least, struct core_bytes *out) {
+static bool take_reach(const struct core_memory *m, const struct reach *r, uint64_t least, struct core_bytes *out) {
     const uint64_t size = m->elf.bytes.size, end = r->end < size ? r->end : size;
     if (r->begin >= end || end - r->begin < least) return false;
     *out = (struct core_bytes){ m->elf.bytes.at + r->begin, (size_t)(end - r->begin) };
@@ -168,7 +168,7 @@ bool core_memory_has_elf(struct core_memory *m, int segment, uint64_t addr) {
     return segment >= 0 && find_segment(m, segment, addr, &r) && reach_for(m, &r, LEAST) && take_reach(m, &r, LEAST, &bytes) && core_elf_is_named(bytes);
 }
 
-bool core_memory_read(struct core_memory *m, int segment, uint64_t addr, size_t least, size_t hoped, struct core_bytes *out) {
+bool core_memory_read(struct core_memory *m, int segment, uint64_t addr, uint64_t least, uint64_t hoped, struct core_bytes *out) {
     struct reach r;
     const uint64_t size = m->elf.bytes.size;
     *out = (struct core_bytes){ NULL, 0 };

@@ -35,7 +35,7 @@ bool core_memory_header(const struct core_memory *memory, uint64_t i, struct cor
 int core_memory_segment(const struct core_memory *memory, uint64_t addr);
 /* Bytes from an address on, at least `least`, in segments from `segment` on that follow each other; *out has as many as there are. `least` 0: a text
  * that is not empty, with its NUL. `hoped` as libdwfl passes it: what is found beyond a gap depends on it. */
-bool core_memory_read(struct core_memory *memory, int segment, uint64_t addr, size_t least, size_t hoped, struct core_bytes *out);
+bool core_memory_read(struct core_memory *memory, int segment, uint64_t addr, uint64_t least, uint64_t hoped, struct core_bytes *out);
 
 /* Whether an ELF header may begin at an address: does not look how many bytes follow. */
 bool core_memory_has_elf(struct core_memory *memory, int segment, uint64_t addr);

@@ -198,7 +198,7 @@ static void read_dynamic(struct image *image) {
 static void copy_portion(const struct image *image, uint64_t addr, char *to, uint64_t size) {
     struct core_bytes bytes;
     const int segment = core_memory_segment_before(image->memory, image->place, addr);
-    if (core_memory_read(image->memory, segment, addr, size, size, &bytes)) memcpy(to, bytes.at, size);
+    if (core_memory_read(image->memory, segment, addr, size, size, &bytes)) memcpy(to, bytes.at, (size_t)size);
 }
 
 static void copy_segments(const struct image *image, char *to, uint64_t all) {
@@ -218,7 +218,7 @@ static void take_bytes(const struct image *image, bool may_have_names, struct co
     const uint64_t whole = image->trimmed_end > image->elf.sections_end ? image->trimmed_end : image->elf.sections_end, most = image->memory->elf.bytes.size;
     if (whole > image->bytes.size && (!may_have_names || (whole > SMALL && image->id.size))) return;
     const uint64_t size = whole <= image->bytes.size ? whole : image->trimmed_end < most ? image->trimmed_end : most;
-    char *bytes = zeroed_memory(1, size);
+    char *bytes = zeroed_memory(1, (size_t)size);
     const size_t there = image->bytes.size < size ? image->bytes.size : (size_t)size;
     if (whole > image->bytes.size && image->contiguous < size) copy_segments(image, bytes, size);
     else memcpy(bytes, image->bytes.at, there);
