@@ -149,7 +149,7 @@ static void many_equal_starts(void **state) {
 /* All entries, in tables of every size up to 16 and each width. */
 static void address_search(void **state) {
     (void)state;
-    static char name[WIRE_GSYM_MAX_FUNCTIONS][8];
+    static char name[WIRE_GSYM_MAX_FUNCTIONS][16];
     for (unsigned width = 1; width <= 8; width *= 2)
         for (unsigned count = 1; count <= WIRE_GSYM_MAX_FUNCTIONS; count++)
             for (int big = 0; big < 2; big++) {
