@@ -360,7 +360,28 @@ def test_one_function_with_thousands_of_inlined_calls(callsign, tmp_path):
         f"/out:{tmp_path / 'big.exe'}")
     assert convert(callsign, tmp_path / "big.exe", tmp_path / "big.gsym")["inline_nodes_written"] >= 4000
 
-def test_a_stripped_pdb_has_the_public_names(callsign, program, machine, tmp_path):
+def public_functions(pdb):
+    """{address from the image's start: name}, as llvm-pdbutil tells them."""
+    headers = run(tool("llvm-pdbutil"), "dump", "--section-headers", pdb)
+    starts = [int(start, 16) for start in re.findall(r"([0-9A-F]+) virtual address", headers)]
+    rows = re.findall(r"S_PUB32 .*`(.*)`\n +flags = (.*), addr = (\d+):(\d+)", run(tool("llvm-pdbutil"), "dump", "--publics", pdb))
+    return {starts[int(section) - 1] + int(off): name for name, flags, section, off in rows if "function" in flags}
+
+
+def test_a_pdb_of_public_names(callsign, machine, tmp_path):
+    """Of objects without debug information, as stripped PDBs are: functions are those of llvm-pdbutil, at each byte those of llvm-symbolizer."""
+    image = build(tmp_path, machine, compile_flags=("-O2", "-g0"))
+    report = convert(callsign, tmp_path / "app.pdb", tmp_path / "alone.gsym")
+    assert report["functions_from_pdb"] == 0 and report["functions_from_symbols"] == 5
+    found = re.findall(r"^(0x[0-9a-f]+)\.\.\S+ (.+) \(record", callsign.good("dump", tmp_path / "alone.gsym"), re.M)
+    public = public_functions(tmp_path / "app.pdb")
+    assert {int(start, 16): name for start, name in found} == {start: plain([(name,)], machine)[0][0] for start, name in public.items()}
+    convert(callsign, image, tmp_path / "app.gsym")
+    count, differing = compare(callsign, image, tmp_path / "app.gsym", machine)
+    assert count > 150 and not differing, (count, len(differing), differing[:3])
+
+
+def test_symbols_of_an_image_without_pdb(callsign, machine, tmp_path):
     image = build(tmp_path, machine, debug="/debug:symtab")
     report = convert(callsign, image, tmp_path / "app.gsym")
     assert report["functions_from_pdb"] == 0 and report["functions_from_symbols"] >= 5

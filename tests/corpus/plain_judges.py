@@ -50,8 +50,8 @@ def ocaml(files, call, most):
 
 
 def plain_perf(text):
-    """perf keeps the number behind a name, and reads `Lexer.__ocaml_lex_start_rec` as `Lexer..ocaml_lex_start_rec`."""
-    return re.sub(r"(?<=[^._])_\d+$", "", text).replace("..", ".__").removesuffix(".") + ("__" if text.endswith(".") else "") if "." in text else text
+    """perf keeps the number behind a name, and reads `Lexer.__ocaml_lex_start_rec` as `Lexer..ocaml_lex_start_rec`. `Float0.%.` is an operator."""
+    return re.sub(r"((?<=[^._])|(?<=[^\w.]\.))_\d+$", "", text).replace("..", ".__").removesuffix(".") + ("__" if text.endswith(".") else "") if "." in text else text
 
 
 # ---- Free Pascal: the names of functions in its DWARF, with the unit and the classes around them, as debuggers show them ----

@@ -818,6 +818,7 @@ static const struct pair plain_names[] = {
     { "camlFoo__fun_12_34_code", "Foo.fun" },
     { "camlFoo__5", "Foo.5" },
     { "camlZ", "Z" },
+    { "camlLift_code", "Lift_code" },
     { "camlMain_args___dtimings_2015", "Main_args._dtimings" },
     { "camlOdoc_lexer____ocaml_lex_start_rec_328", "Odoc_lexer.__ocaml_lex_start_rec" },
     { "camlFoo__Bar___baz__qux_7", "Foo.Bar._baz.qux" },

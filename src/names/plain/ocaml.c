@@ -26,9 +26,9 @@ static void drop_stamp(struct csn_str *name) {
 bool csni_ocaml_demangle(struct csn_str name, struct csni_name_text *out) {
     if (name.len < 5 || !csni_starts_with(name, "caml") || !csni_is_upper(name.ptr[4])) return false;
     name = csni_part(name, 4, name.len);
-    bool code = name.len > 5 && memcmp(name.ptr + name.len - 5, "_code", 5) == 0;
-    if (code) name.len -= 5;
     bool has_member = csni_find(name, 0, "__") < name.len || csni_find(name, 0, ".") < name.len;
+    bool code = has_member && name.len > 5 && memcmp(name.ptr + name.len - 5, "_code", 5) == 0;
+    if (code) name.len -= 5;
     for (int numbers = code ? 2 : 1; has_member && numbers; numbers--) drop_stamp(&name);
     for (size_t at = 0, part = 0; at < name.len;) {
         char c = escaped(name, at);
