@@ -51,7 +51,10 @@ def ocaml(files, call, most):
 
 def plain_perf(text):
     """perf keeps the number behind a name, and reads `Lexer.__ocaml_lex_start_rec` as `Lexer..ocaml_lex_start_rec`. `Float0.%.` is an operator."""
-    return re.sub(r"((?<=[^._])|(?<=[^\w.]\.))_\d+$", "", text).replace("..", ".__").removesuffix(".") + ("__" if text.endswith(".") else "") if "." in text else text
+    if "." not in text:
+        return text
+    plain = re.sub(r"((?<=[^._])|(?<=[^\w.]\.))_\d+$", "", text).replace("..", ".__")
+    return plain.removesuffix(".") + "__" if text.endswith(".") else plain
 
 
 # ---- Free Pascal: the names of functions in its DWARF, with the unit and the classes around them, as debuggers show them ----
