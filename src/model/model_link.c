@@ -4,9 +4,8 @@
  * worker that goes through all batches in order. Files are numbered by use, so that the indexes of the busy ones fit one byte of
  * LEB128; their strings come first in the table. Names that many functions use follow, then the others in the order of the functions,
  * so that what one lookup reads lies close together. */
-#include <stdlib.h>
-
 #include "base/core/fail.h"
+#include "base/core/sort.h"
 #include "base/hash.h"
 #include "model/model_link.h"
 
@@ -179,10 +178,10 @@ static bool gather_files(struct csni_link *link, struct csni_distinct_files *t) 
     return true;
 }
 
-static int by_use(const void *pa, const void *pb) {
+static bool is_busier(const void *context, const void *pa, const void *pb) {
+    (void)context;
     const struct csni_distinct_file *a = pa, *b = pb;
-    if (a->uses != b->uses) return a->uses > b->uses ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
+    return a->uses > b->uses;
 }
 
 /* The files of the one batch as they are. */
@@ -207,7 +206,7 @@ static csn_status number_files(struct csni_link *link, struct csn_error *err) {
     struct csni_distinct_files t = { .items.alloc = m->alloc };
     uint32_t *final = NULL;
     csn_status status = CSN_OK;
-    bool ok = gather_files(link, &t);
+    bool ok = gather_files(link, &t) && csni_vec_reserve(&t.items, 2 * t.items.count);
     size_t count = t.items.count + 1;
     if (ok) {
         final = csni_alloc_present(m->alloc, count, sizeof *final);
@@ -218,7 +217,8 @@ static csn_status number_files(struct csni_link *link, struct csn_error *err) {
         status = csni_fail_memory(err, count * sizeof *m->files);
         goto done;
     }
-    if (t.items.count) qsort(t.items.items, t.items.count, sizeof *t.items.items, by_use);
+    if (t.items.count) /* equal ones stay in the order of their numbers */
+        csni_merge_sort(t.items.items, t.items.items + t.items.count, t.items.count, sizeof *t.items.items, is_busier, NULL);
     for (uint32_t i = 0; i < t.items.count; i++) {
         struct csni_distinct_file *f = &t.items.items[i];
         final[f->number] = i + 1;

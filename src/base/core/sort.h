@@ -31,6 +31,11 @@ static inline void csni_merge_runs(const uint8_t *from, uint8_t *to, size_t coun
     for (size_t low = 0, high; low < count; low = high) {
         size_t middle = count - low > run ? low + run : count;
         high = count - middle > run ? middle + run : count;
+        /* One after the other already, as runs of what a linker put together mostly are. */
+        if (middle == high || !before(context, from + middle * size, from + (middle - 1) * size)) {
+            memcpy(to + low * size, from + low * size, (high - low) * size);
+            continue;
+        }
         for (size_t a = low, b = middle, k = low; k < high; k++) {
             bool second = a == middle || (b < high && before(context, from + b * size, from + a * size));
             memcpy(to + k * size, from + (second ? b++ : a++) * size, size);
