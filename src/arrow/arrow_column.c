@@ -141,8 +141,10 @@ bool csni_arrow_id_entry(const struct csni_arrow_ids *ids, int64_t row, int64_t 
     return entry < (uint64_t)ids->values.length;
 }
 
+/* A buffer may be missing where all strings are empty; one that is not is damaged and reads as empty. */
 static struct csn_str string_of(const uint8_t *bytes, uint64_t start, uint64_t end) {
-    return (struct csn_str){ bytes && end > start ? (const char *)bytes + start : "", end > start ? (size_t)(end - start) : 0 };
+    if (!bytes || end <= start) return (struct csn_str){ "", 0 };
+    return (struct csn_str){ (const char *)bytes + start, (size_t)(end - start) };
 }
 
 /* The length, then the string itself, or its first bytes, the buffer's number and the offset there. */

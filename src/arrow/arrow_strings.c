@@ -48,18 +48,23 @@ static csn_status grow_string_slots(struct csni_arrow_strings *s, struct csn_err
     return CSN_OK;
 }
 
+static bool is_string(const struct csni_arrow_strings *s, uint32_t number, struct csn_str text) {
+    struct csn_str own = string_at(s, number);
+    return own.len == text.len && (!text.len || !memcmp(own.ptr, text.ptr, text.len));
+}
+
 csn_status csni_arrow_strings_add(struct csni_arrow_strings *s, struct csn_str text, uint32_t *out, struct csn_error *err) {
     CSNI_TRY(grow_string_slots(s, err));
     uint64_t hash = csni_hash_bytes(text.ptr, text.len);
     size_t k = (size_t)hash & (s->slot_count - 1);
     for (; s->slots[k]; k = (k + 1) & (s->slot_count - 1)) {
         *out = s->slots[k] - 1;
-        struct csn_str other = string_at(s, *out);
-        if (s->hashes.items[*out] == hash && other.len == text.len && !memcmp(other.ptr, text.ptr, text.len)) return CSN_OK;
+        if (s->hashes.items[*out] == hash && is_string(s, *out, text)) return CSN_OK;
     }
     size_t size = s->bytes.count + text.len;
     if (size > INT32_MAX || s->ends.count >= INT32_MAX) return fail_size(err);
-    if (!csni_vec_reserve(&s->bytes, size) || !csni_vec_reserve(&s->ends, s->ends.count + 1) ||
+    /* One byte more, so that an empty string that comes first has an address. */
+    if (!csni_vec_reserve(&s->bytes, size + 1) || !csni_vec_reserve(&s->ends, s->ends.count + 1) ||
         !csni_vec_reserve(&s->hashes, s->hashes.count + 1))
         return csni_fail_memory(err, size);
     if (text.len) memcpy(s->bytes.items + s->bytes.count, text.ptr, text.len);

@@ -275,6 +275,54 @@ static void modules_by_name(void **state) {
     csn_store_destroy(options.store);
 }
 
+static csn_status rename_to_nothing(void *context, struct csn_str name, char *out, size_t size, size_t *used) {
+    (void)context, (void)name, (void)out, (void)size;
+    *used = 0;
+    return CSN_OK;
+}
+
+/* The first strings of a column are empty: there are no bytes yet that they could point to. */
+static void empty_names_first(void **state) {
+    (void)state;
+    static const uint64_t addrs[] = { 0x1018, 0x1230 };
+    for (unsigned plain = 0; plain < 2; plain++) {
+        struct csn_arrow_options options = CSN_ARROW_OPTIONS_INIT;
+        struct column c;
+        options.index = example_index;
+        options.demangle = rename_to_nothing;
+        options.flags = plain ? CSN_ARROW_PLAIN_STRINGS : 0;
+        column_init(&c, "L", "", 2, NULL, addrs, NULL);
+        expect_rows(&c.schema, &c.array, &options, "+24@/src/demo.c:11; +8@-:0!the function has no line table");
+    }
+}
+
+/* No names at all, in which case a buffer may be missing, then names whose buffer is missing though they have bytes. */
+static void missing_buffers(void **state) {
+    (void)state;
+    static const int32_t none[] = { 0, 0, 0 }, some[] = { 0, 90000, 180000 };
+    static const uint32_t views[] = { 90000, 0, 0, 0, 90000, 0, 1, 0 };
+    static const int64_t view_sizes[] = { 0 };
+    static const struct {
+        const char *format;
+        const void *values;
+        int64_t buffers;
+        bool is_view;
+    } cases[] = { { "u", none, 3, false }, { "u", some, 3, false }, { "vu", views, 4, true } };
+    struct csn_arrow_options options = CSN_ARROW_OPTIONS_INIT;
+    options.store = store_of_app();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct nested n;
+        const void *buffers[] = { NULL, cases[i].values, NULL, view_sizes };
+        column_init(&n.modules, cases[i].format, "module", 2, NULL, cases[i].values, NULL);
+        column_init(&n.addresses, "L", "address", 2, NULL, module_addrs, NULL);
+        n.modules.array.buffers = buffers;
+        n.modules.array.n_buffers = cases[i].buffers;
+        nest(&n, 2);
+        expect_rows(&n.outer.schema, &n.outer.array, &options, "!there is no index for the module; !there is no index for the module");
+    }
+    csn_store_destroy(options.store);
+}
+
 /* list<struct<module, address>>: two stacks, of which the second is null, and an empty one. */
 static csn_status symbolicate_stacks(void *context, const struct csn_allocator *alloc) {
     static const int32_t ends[] = { 0, 3, 3, 3 };
@@ -358,7 +406,8 @@ static void out_of_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_of_an_index), cmocka_unit_test(return_addresses), cmocka_unit_test(whole_decimals),
-        cmocka_unit_test(refused), cmocka_unit_test(modules_by_name), cmocka_unit_test(stacks), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(refused), cmocka_unit_test(modules_by_name), cmocka_unit_test(empty_names_first),
+        cmocka_unit_test(missing_buffers), cmocka_unit_test(stacks), cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, open_example, close_example);
 }
