@@ -1,7 +1,6 @@
 """scripts/count-results: skips that nobody listed are failures, and cases of cmocka programs count one by one."""
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 
@@ -54,28 +53,6 @@ def test_missing_tools(tmp_path):
     text = JUNIT.format(reason="not installed: clang++-22, dwz")
     assert count(tmp_path, "cli-sample", "run.xml", text, CALLSIGN_WITHOUT="dwz")[1][-1] == "1 1 0"
     assert count(tmp_path, "cli-sample", "run.xml", text, CALLSIGN_WITHOUT="dwz clang++-22")[1][-1] == "1 0 1"
-
-
-def test_no_release_to_compare_with(tmp_path):
-    """The ABI step is a listed skip where no release is tagged, and an unexpected one where one is."""
-    def git(*arguments):
-        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=tmp_path, check=True, capture_output=True)
-    for name in ("scripts/check-abi", "scripts/count-results", "tests/expected-skips.txt"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    git("init", "-q")
-    git("add", ".")
-    git("commit", "-q", "-m", "first")
-    git("tag", "not-a-release")
-    done = subprocess.run([tmp_path / "scripts" / "check-abi"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (77, "no release is tagged here: there is nothing to compare with\n")
-    (tmp_path / "abi.xml").write_text(JUNIT.format(reason="").replace("tests.cli.test_sample", "step").replace("test_left_out[1]", "abi"))
-    count_here = [sys.executable, tmp_path / "scripts" / "count-results", "step", tmp_path / "abi.xml"]
-    lines = subprocess.run(count_here, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert lines[0].startswith("skip  step step::abi: compares with the newest release") and lines[1] == "1 0 1"
-    git("tag", "v0.1.0")
-    lines = subprocess.run(count_here, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert lines == ["FAIL  step step::abi: an unexpected skip", "1 1 0"]
 
 
 def test_no_test_at_all(tmp_path):
