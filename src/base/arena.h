@@ -15,6 +15,7 @@ struct csni_arena {
     size_t chunk_size;               /* of the next chunk; grows */
     uint64_t total;                  /* bytes in chunks, spare ones included */
     bool read_at_random;             /* may be set: large chunks ask for huge pages */
+    CSNI_APART;
 };
 struct csni_arena_mark {
     struct csni_arena_chunk *chunk;

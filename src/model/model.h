@@ -128,6 +128,7 @@ struct csni_batch_writer {
     uint32_t binary;          /* of functions that begin from now on: see csni_function; csni_batch_begin() sets 0 */
     bool failed;              /* out of memory, or more than 2^32 of something: csni_batch_finish() says which */
     bool overflow;
+    CSNI_APART;
 };
 
 void csni_batch_writer_init(struct csni_batch_writer *w, const struct csn_allocator *alloc);

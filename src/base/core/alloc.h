@@ -7,6 +7,11 @@
 
 #include <callsign/base.h>
 
+/* What one thread writes again and again is this far from what others use, or each write takes the cache line away from them:
+ * structures that stand in an array, one for each worker, end with CSNI_APART. Pairs of lines come into a cache together. */
+enum { CSNI_CACHE_LINES = 128 };
+#define CSNI_APART char apart[CSNI_CACHE_LINES]
+
 /* malloc, realloc and free of libc. */
 extern const struct csn_allocator csni_libc_allocator;
 

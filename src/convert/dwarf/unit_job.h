@@ -134,6 +134,7 @@ struct csni_unit_job {
     CSNI_VEC(struct csni_part) kept;   /* ranges of inlined calls within the function being written */
     CSNI_VEC(struct csni_part) kept_of; /* by inlined call: [start, end) in `kept` */
     csni_numbers unclosed;             /* nodes of the batch that are not closed yet, with their inlined calls */
+    CSNI_APART;
 };
 
 void csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, uint32_t worker);

@@ -74,18 +74,21 @@ static csn_status write_ready(struct window *w, struct csn_error *err) {
     return status;
 }
 
-/* Pieces are handed out in order, so the one that all others wait for is always at work. */
+/* Pieces are handed out in order, so the one that all others wait for is always at work. What is written for each field of a record,
+ * the size of the text, is on the worker's own stack: in the window it would be in one cache line with that of other workers' pieces. */
 static csn_status make_piece(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct window *w = context;
+    struct csni_buffer text = { 0 };
     pthread_mutex_lock(&w->lock);
     while (item - w->written >= WINDOW && !w->has_failed) pthread_cond_wait(&w->changed, &w->lock);
     bool is_wanted = !w->has_failed;
-    if (is_wanted) w->texts[item % WINDOW] = take_buffer(w->pieces);
+    if (is_wanted) text = take_buffer(w->pieces);
     pthread_mutex_unlock(&w->lock);
     if (!is_wanted) return CSN_OK; /* what failed tells */
-    csn_status status = w->make(w->context, item, &w->texts[item % WINDOW], err);
+    csn_status status = w->make(w->context, item, &text, err);
     pthread_mutex_lock(&w->lock);
+    w->texts[item % WINDOW] = text;
     w->is_made[item % WINDOW] = status >= 0;
     if (status >= 0 && !w->is_writing && !w->has_failed) status = write_ready(w, err);
     if (status < 0) {

@@ -198,13 +198,15 @@ static void put_rows(struct writer *w, struct run *run, const struct csni_batch 
     const struct csni_row *rows = batch->rows + f->first_row;
     struct csni_breakpad_lines lines = { 0 };
     size_t before = t->size;
+    uint32_t written = 0;
     for (uint32_t i = 0; i < f->row_count; i++) {
         uint32_t end = i + 1 < f->row_count && rows[i + 1].off < size ? rows[i + 1].off : size;
         if (!is_row_written(batch, &rows[i], end)) continue;
         uint32_t file = w->files[batch->file_numbers[rows[i].file]];
         csni_breakpad_put_line(t, &lines, f->start - w->base + rows[i].off, end - rows[i].off, rows[i].line, file - 1);
-        run->rows++;
+        written++;
     }
+    run->rows += written;
     run->line_bytes += t->size - before;
 }
 
@@ -280,11 +282,10 @@ static void visit_run(struct writer *w, size_t item, struct run *run,
 
 static csn_status encode_run(void *context, size_t item, struct csni_buffer *t, struct csn_error *err) {
     struct writer *w = context;
-    struct run *run = &w->runs[item];
-    run->functions = t;
-    run->symbols.alloc = w->model->alloc;
-    visit_run(w, item, run, put_entry);
-    return t->failed || run->symbols.failed ? csni_fail_memory(err, t->capacity) : CSN_OK;
+    struct run run = { .functions = t, .symbols.alloc = w->model->alloc }; /* not where other workers' runs are: they share cache lines */
+    visit_run(w, item, &run, put_entry);
+    w->runs[item] = run;
+    return t->failed || run.symbols.failed ? csni_fail_memory(err, t->capacity) : CSN_OK;
 }
 
 static csn_status mark_run(void *context, uint32_t worker, size_t item, struct csn_error *err) {
