@@ -222,7 +222,7 @@ struct csni_shared_abbrevs {
 };
 
 enum {
-    SHARED_STEPS_FIRST = 1 << 10,
+    SHARED_STEPS_FIRST = 1 << 14,
     SHARED_STEPS_MAX = 1 << 18 /* from then on each reader compiles for itself */
 };
 

@@ -108,10 +108,11 @@ static void advance(const struct csni_line_header *h, struct csni_line_machine *
 /* Makes room for the rows of the stretch of bytes that begins at p, and for one more, which the fast loop may scribble
  * on. The stretch's end, or NULL when out of memory. */
 static const uint8_t *reserve_stretch(struct csni_line_table *table, const uint8_t *p, const uint8_t *end) {
-    enum { STRETCH = 2048 };
+    enum { STRETCH = 2048, FIRST = 1 << 14 };
     size_t left = (size_t)(end - p), capacity = table->rows.capacity - table->rows.count;
     if (capacity <= left && capacity <= STRETCH) {
         size_t want = table->rows.count + (left < STRETCH ? left : STRETCH) + 1;
+        if (want < FIRST) want = FIRST;
         if (!csni_vec_reserve(&table->rows, want)) return NULL;
         capacity = table->rows.capacity - table->rows.count;
     }
