@@ -241,6 +241,17 @@ def test_in_a_symbol_tree(callsign, program, copy, tmp_path, spelling):
     assert convert(callsign, copy, tmp_path / "app.gsym", "--debug-dir", tmp_path / "symbols")["functions_from_pdb"]
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_in_one_of_several_trees(callsign, program, copy, tmp_path, place):
+    """The search ends at the first that has it, and not before."""
+    trees = [tmp_path / f"symbols{i}" for i in range(3)]
+    for tree in trees:
+        tree.mkdir()
+    put_into_tree(program, trees[place], identity(program)[1])
+    options = [word for tree in trees for word in ("--debug-dir", tree)]
+    assert convert(callsign, copy, tmp_path / "app.gsym", *options)["functions_from_pdb"]
+
+
 def test_as_debug_file(callsign, program, copy, tmp_path):
     shutil.copyfile(program.with_suffix(".pdb"), tmp_path / "another.pdb")
     assert convert(callsign, copy, tmp_path / "app.gsym", "--debug-file", tmp_path / "another.pdb")["functions_from_pdb"]

@@ -553,6 +553,8 @@ def test_start_failures_are_one_line(callsign, tmp_path, server):
     assert "cannot listen" in callsign.bad("serve", "--store", tmp_path / "x", "--listen", f"127.0.0.1:{server.port}")
     assert "http" in callsign.bad("serve", "--store", tmp_path / "x", "--upstream", "ftp://x/")
     assert "tokens-gone" in callsign.bad("serve", "--store", tmp_path / "x", "--upload-token-file", tmp_path / "tokens-gone")
+    # A folder can be opened as a file is, and read as none.
+    assert "cannot be read" in callsign.bad("serve", "--store", tmp_path / "x", "--upload-token-file", tmp_path)
 
 
 def test_upstream_callsign_server(callsign, server, images, tmp_path):

@@ -7,6 +7,7 @@ import os
 import pathlib
 import platform
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -288,6 +289,20 @@ def test_eu_addr2line_with_ranges_of_several_units(folder, tmp_path):
         (tmp_path / f"u{i}.s").write_text(head + ".debug_aranges" + tail)
     subprocess.run(["gcc", *(f"u{i}.s" for i in range(5)), "-o", "app"], cwd=tmp_path, check=True)
     same_for_eu_addr2line(folder, tmp_path, ["-f", "-e", "app", *(f"f{i}" for i in range(5)), *(f"f{i}+1" for i in range(5)), "main"])
+
+
+def test_addr2line_at_the_end_of_a_unit(folder, tmp_path):
+    """The first address behind a unit is not its own: here it belongs to code without debug information."""
+    (tmp_path / "f.c").write_text("int f(int x) { return x + 1; }\n")
+    (tmp_path / "after.s").write_text("\t.section .note.GNU-stack,\"\",@progbits\n\t.text\n\t.globl after\n\t.type after, @function\nafter:\tret\n\t.size after, 1\n")
+    (tmp_path / "main.c").write_text("int f(int); int main(void) { return f(3); }\n")
+    subprocess.run(["gcc", "-O2", "-g", "f.c", "after.s", "main.c", "-o", "app"], cwd=tmp_path, check=True)
+    symbols = subprocess.run(["nm", "-S", "app"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    start, size = re.search(r"^(\w+) (\w+) T f$", symbols, re.M).groups()
+    end = int(start, 16) + int(size, 16)
+    assert re.search(rf"^0*{end:x} \w+ T after$", symbols, re.M)
+    for address in (end - 1, end):
+        assert not pair_for("addr2line", folder).compare(["-f", "-e", "app", hex(address)], b"", tmp_path)
 
 
 def test_eu_addr2line_after_the_last_row_of_a_unit(folder, tmp_path):
