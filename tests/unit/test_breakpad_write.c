@@ -196,6 +196,21 @@ static void order_of_functions(void **state) {
     expect_lines(&s, NULL, "FUNC 0 20 0 large\nFUNC 0 10 0 small\nFUNC 34 1 0 last\nPUBLIC 30 0 o\nPUBLIC 40 0 p\n");
 }
 
+/* What only a function below the base names is in no FILE and no INLINE_ORIGIN. */
+static void names_below_the_base(void **state) {
+    (void)state;
+    struct model_sample s;
+    model_sample_init(&s, NULL);
+    model_sample_function(&s, 0x8, 4, "below");
+    csni_batch_add_row(&s.writer, 0, model_sample_file(&s, "", "below.c"), 1);
+    model_sample_inline(&s, "inlined_below", model_sample_file(&s, "", "caller_below.c"), 2, 0, 2);
+    model_sample_function(&s, 0x10, 4, "above");
+    csni_batch_add_row(&s.writer, 0, model_sample_file(&s, "", "above.c"), 3);
+    s.model.image.has_base_address = true;
+    s.model.image.base_address = 0x10;
+    expect_lines(&s, NULL, "FILE 0 above.c\nFUNC 0 4 0 above\n0 4 3 0\n");
+}
+
 /* One that another begins in ends there, with its rows and calls. */
 static void overlapping_functions(void **state) {
     (void)state;
@@ -487,7 +502,7 @@ int main(void) {
         cmocka_unit_test(names_and_paths),
         cmocka_unit_test(rows_without_lines),
         cmocka_unit_test(inline_levels),
-        cmocka_unit_test(order_of_functions),
+        cmocka_unit_test(order_of_functions), cmocka_unit_test(names_below_the_base),
         cmocka_unit_test(overlapping_functions),
         cmocka_unit_test(demangles),
         cmocka_unit_test(keeps_records),
