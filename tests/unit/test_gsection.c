@@ -256,6 +256,30 @@ static void uncounted_padding(void **state) {
     }
 }
 
+/* A line table without rows is its end mark alone, of 1 byte, whether or not its length counts itself. */
+static void empty_line_table(void **state) {
+    (void)state;
+    for (uint32_t length = 1; length <= 5; length++) {
+        if (length == 4) continue; /* these are a header and an end mark */
+        struct model_sample s;
+        link_example(&s, false);
+        struct csni_gsection_image image = build(&s, 'A', false);
+        sections = (struct sections){ { image.section.items, image.section.count }, { image.strings.items, image.strings.count } };
+        struct csni_gsection g;
+        assert_int_equal(csni_gsection_parse(&g, sections.section, &home, NULL), CSN_OK);
+        uint8_t *part = image.section.items + csni_gsym_info_offset(&g.gsym, 1) + CSNI_GSYM_R_PARTS;
+        assert_int_equal(csni_get32(part, false), CSNI_GSYM_PART_LINES);
+        assert_int_equal(csni_get32(part + 4, false), 5);
+        csni_put32(part + 4, length, false);
+        struct csni_gsym_answer answer;
+        csn_status status = csni_gsection_lookup(&g, 0x102f, CSN_LOOKUP_DEFAULT, &answer, NULL);
+        assert_int_equal(status == CSN_OK, length == 1 || length == 5);
+        assert_true(status <= 0);
+        csni_gsection_image_free(&image);
+        model_sample_deinit(&s);
+    }
+}
+
 static void names_of_strings(void **state) {
     (void)state;
     struct csn_error err = CSN_ERROR_INIT;
@@ -679,7 +703,7 @@ static void allocation_failures(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(example_bytes), cmocka_unit_test(example_object), cmocka_unit_test(example_answers),
-        cmocka_unit_test(uncounted_padding), cmocka_unit_test(names_of_strings), cmocka_unit_test(functions_without_size),
+        cmocka_unit_test(uncounted_padding), cmocka_unit_test(names_of_strings), cmocka_unit_test(empty_line_table), cmocka_unit_test(functions_without_size),
         cmocka_unit_test(many_equal_starts),
         cmocka_unit_test(files_of_the_scripts), cmocka_unit_test(strings_found_in_others), cmocka_unit_test(shared_strings),
         cmocka_unit_test(round_trips), cmocka_unit_test(build_id_that_is_lost), cmocka_unit_test(every_truncation), cmocka_unit_test(flipped_bits),

@@ -191,6 +191,13 @@ static void linker_maps(void **state) {
            ".text           0x00008000       0x10\n *(.text)\n"
            " .text          0x00008000        0x8 x.a(d1s2.o)\n                0x00008000                Own()\n", NULL,
            "[m.dll@0 0+8 Own();]");
+    /* An input section that begins within the one before ends that one's last symbol; behind a gap, its own end does. */
+    expect(LINKER_MAP, "Archive member included because of file (symbol)\n\nAddress of section .text set to 0x8000\n\n"
+           ".text           0x00008000       0x80\n *(.text)\n"
+           " .text          0x00008000       0x20 a.o\n                0x00008000                f()\n"
+           " .text          0x00008010       0x10 b.o\n                0x00008010                g()\n"
+           " .text          0x00008030        0x8 c.o\n                0x00008030                h()\n", NULL,
+           "[m.dll@0 0+10 f(); 10+10 g(); 30+8 h();]");
     expect(LINKER_MAP, "ARM Linker\nImage Symbol Table\n    F()   0x00008000   ARM Code  4  a.o(.text)\n", NULL,
            " <damaged-text-line 1>");
 }
