@@ -13,7 +13,7 @@
 #include "unwind/unwind_dwarf.h"
 #include "unwind/unwind_pe.h"
 
-enum { RUN_RECORDS = 1024 };
+enum { RUN_RECORDS = 256 };
 enum { SOURCES_MAX = 2 };
 /* Real tables become up to 6 times as many bytes of text; linkage tables cost 200 steps for each function they link to. */
 enum { STACK_BUDGET_BASE = 1 << 26, STACK_BUDGET_A_BYTE = 64 };

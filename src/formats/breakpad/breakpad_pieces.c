@@ -4,6 +4,8 @@
 #include <pthread.h>
 
 enum { WINDOW = CSNI_BREAKPAD_WINDOW };
+/* Room that a text begins with, more than most of a writer's pieces need: what is not written to takes no memory. */
+enum { TEXT_FIRST = 96 << 10 };
 
 /* A worker that has made a piece writes it, and those after it that are ready, unless another one is writing: so that pieces go out
  * one after the other while others are made. */
@@ -11,6 +13,7 @@ struct window {
     struct csni_breakpad_pieces *pieces;
     csni_breakpad_make_piece *make;
     void *context;
+    size_t late;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
     struct csni_buffer texts[WINDOW]; /* of piece i at i % WINDOW */
@@ -63,7 +66,8 @@ static csn_status write_ready(struct window *w, struct csn_error *err) {
     while (status >= 0 && w->is_made[w->written % WINDOW]) {
         size_t at = w->written % WINDOW;
         pthread_mutex_unlock(&w->lock);
-        status = csni_breakpad_pieces_add(w->pieces, &w->texts[at], err);
+        if (w->written == w->late) status = w->make(w->context, w->late, &w->texts[at], err);
+        if (status >= 0) status = csni_breakpad_pieces_add(w->pieces, &w->texts[at], err);
         pthread_mutex_lock(&w->lock);
         give_back(w->pieces, &w->texts[at]);
         w->is_made[at] = false;
@@ -86,7 +90,11 @@ static csn_status make_piece(void *context, uint32_t worker, size_t item, struct
     if (is_wanted) text = take_buffer(w->pieces);
     pthread_mutex_unlock(&w->lock);
     if (!is_wanted) return CSN_OK; /* what failed tells */
-    csn_status status = w->make(w->context, item, &text, err);
+    csn_status status = CSN_OK;
+    if (item != w->late) {
+        (void)csni_buffer_reserve(&text, TEXT_FIRST);
+        status = w->make(w->context, item, &text, err);
+    }
     pthread_mutex_lock(&w->lock);
     w->texts[item % WINDOW] = text;
     w->is_made[item % WINDOW] = status >= 0;
@@ -99,9 +107,9 @@ static csn_status make_piece(void *context, uint32_t worker, size_t item, struct
     return status;
 }
 
-csn_status csni_breakpad_pieces_make(struct csni_breakpad_pieces *p, size_t count, csni_breakpad_make_piece *make, void *context,
-                                     struct csn_error *err) {
-    struct window w = { .pieces = p, .make = make, .context = context };
+csn_status csni_breakpad_pieces_make(struct csni_breakpad_pieces *p, size_t count, size_t late, csni_breakpad_make_piece *make,
+                                     void *context, struct csn_error *err) {
+    struct window w = { .pieces = p, .make = make, .context = context, .late = late };
     pthread_mutex_init(&w.lock, NULL);
     pthread_cond_init(&w.changed, NULL);
     csn_status status = csni_pool_run(p->pool, count, make_piece, &w, err);

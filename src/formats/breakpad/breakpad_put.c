@@ -91,6 +91,29 @@ static inline char *line_addr_text(struct csni_breakpad_lines *l, char *p, uint6
     return hex_byte_text(p + l->upper_size, (uint8_t)addr);
 }
 
+/* Most rows cover less than 256 bytes. */
+static inline char *line_size_text(char *p, uint32_t size) {
+    if (size >> 8) return hex_text(p, size);
+    unsigned x = size >> 4 | (size & 0xf) << 8, letters = (x + 0x0606) >> 4 & 0x0101, two = size > 0xf;
+    x += 0x3030 + letters * ('a' - '0' - 10);
+    csni_put16(p, (uint16_t)(two ? x : x >> 8), false);
+    return p + 1 + two;
+}
+
+/* The last two digits, after those that the line before has, too. */
+static inline char *line_number_text(struct csni_breakpad_lines *l, char *p, uint32_t line) {
+    uint32_t hundreds = line / 100, rest = line - 100 * hundreds, tens = rest * 103 >> 10;
+    if (!hundreds) return dec_text(p, line);
+    if (hundreds != l->hundreds) {
+        l->hundreds = hundreds;
+        l->hundreds_size = (uint8_t)(dec_text(l->hundreds_text, hundreds) - l->hundreds_text);
+    }
+    memcpy(p, l->hundreds_text, HALF);
+    p += l->hundreds_size;
+    csni_put16(p, (uint16_t)(0x3030 + tens + ((rest - 10 * tens) << 8)), false);
+    return p + 2;
+}
+
 static inline char *line_file_text(struct csni_breakpad_lines *l, char *p, uint32_t file) {
     if (file != l->file || !l->file_size) {
         l->file = file;
@@ -105,9 +128,9 @@ void csni_breakpad_put_line(struct csni_buffer *t, struct csni_breakpad_lines *l
     if (!p) return;
     end = line_addr_text(lines, end, addr);
     *end++ = ' ';
-    end = hex_text(end, size);
+    end = line_size_text(end, size);
     *end++ = ' ';
-    end = dec_text(end, line);
+    end = line_number_text(lines, end, line);
     *end++ = ' ';
     end = line_file_text(lines, end, file);
     *end++ = '\n';

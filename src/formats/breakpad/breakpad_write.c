@@ -1,13 +1,15 @@
 /* Writing a Breakpad symbol file.
  *
- * Names of inlined functions get their numbers first, in the order in which they are used. Then functions are written in runs,
- * each by one worker into a text of its own; the texts go out one after the other. */
+ * Names of inlined functions get their numbers first, in the order in which they are used. Then names, functions and STACK records are
+ * written in runs, each by one worker into a text of its own; the texts go out one after the other. */
 #include "base/core/fail.h"
 #include "base/lines.h"
 #include "formats/breakpad/breakpad_pieces.h"
 #include "formats/breakpad/breakpad_put.h"
 
-enum { RUN_LENGTH = 128 }; /* functions, or names */
+enum { NAMES_LENGTH = 1024 }; /* of a run of names */
+/* Records of a run of functions, after which the next one begins: some 60 KB of text, which stay in a processor's caches. */
+enum { RUN_RECORDS = 2800 };
 
 struct run {
     struct csni_buffer *functions; /* the piece that is being made */
@@ -23,9 +25,11 @@ struct writer {
     uint32_t *files;                  /* number + 1 by file of the model; 0: no record written names it */
     uint32_t file_count;              /* of those that are written */
     CSNI_VEC(uint32_t) origin_strings; /* string of the model by number */
+    CSNI_VEC(uint32_t) starts;        /* first entry by run, and where the last one ends */
     struct run *runs;
     size_t run_count;
-    uint64_t origin_bytes;
+    size_t name_pieces;               /* before those of functions */
+    uint64_t origin_bytes;            /* threads add to it */
     struct csni_breakpad_pieces out;
     struct csni_buffer head;
 };
@@ -34,13 +38,20 @@ struct writer {
 
 static bool is_written(const struct writer *w, const struct csni_function *f) { return f->start >= w->base; }
 
+/* And cuts the functions into runs, as it looks at each of them. */
 static csn_status number_origins(struct writer *w, struct csn_error *err) {
     const struct csni_model *m = w->model;
+    size_t records = RUN_RECORDS;
     w->origins = csni_alloc_zeroed(m->alloc, m->string_count, sizeof *w->origins);
     if (!w->origins) return csni_fail_memory(err, m->string_count * sizeof *w->origins);
     for (uint32_t i = 0; i < m->entry_count; i++) {
         const struct csni_batch *batch = &m->batches[m->entries[i].batch];
         const struct csni_function *f = csni_model_function(m, &m->entries[i]);
+        if (records >= RUN_RECORDS) {
+            if (!csni_vec_push(&w->starts, i)) return csni_fail_memory(err, sizeof i);
+            records = 0;
+        }
+        records += (size_t)1 + f->inline_count + f->row_count;
         for (uint32_t k = 0; k < f->inline_count && is_written(w, f); k++) {
             uint32_t string = batch->string_numbers[batch->inlines[f->first_inline + k].name];
             if (!string || w->origins[string]) continue;
@@ -48,7 +59,8 @@ static csn_status number_origins(struct writer *w, struct csn_error *err) {
             w->origins[string] = (uint32_t)w->origin_strings.count;
         }
     }
-    return CSN_OK;
+    w->run_count = w->starts.count;
+    return csni_vec_push(&w->starts, m->entry_count) ? CSN_OK : csni_fail_memory(err, sizeof *w->starts.items);
 }
 
 /* ---- the head ---- */
@@ -138,13 +150,13 @@ static void put_files(struct writer *w) {
     csni_buffer_deinit(&path);
 }
 
-static csn_status encode_origins(void *context, size_t item, struct csni_buffer *t, struct csn_error *err) {
-    struct writer *w = context;
-    for (size_t i = item * RUN_LENGTH; i < (item + 1) * RUN_LENGTH && i < w->origin_strings.count; i++) {
+static csn_status encode_origins(struct writer *w, size_t item, struct csni_buffer *t, struct csn_error *err) {
+    for (size_t i = item * NAMES_LENGTH; i < (item + 1) * NAMES_LENGTH && i < w->origin_strings.count; i++) {
         csni_breakpad_put_literal(t, "INLINE_ORIGIN ");
         csni_breakpad_put_dec(t, (uint32_t)i, ' ');
         csni_breakpad_put_origin_name(t, w->model->strings[w->origin_strings.items[i]], w->options->demangle);
     }
+    __atomic_fetch_add(&w->origin_bytes, t->size, __ATOMIC_RELAXED);
     return t->failed ? csni_fail_memory(err, t->capacity) : CSN_OK;
 }
 
@@ -265,8 +277,7 @@ static void mark_files(struct writer *w, struct run *run, const struct csni_entr
 static void visit_run(struct writer *w, size_t item, struct run *run,
                       void (*visit)(struct writer *w, struct run *run, const struct csni_entry *e, uint64_t distance)) {
     const struct csni_model *m = w->model;
-    uint32_t i = (uint32_t)(item * RUN_LENGTH);
-    uint64_t end = ((uint64_t)item + 1) * RUN_LENGTH;
+    uint32_t i = w->starts.items[item], end = w->starts.items[item + 1];
     while (i && i < m->entry_count && start_of(m, i) == start_of(m, i - 1)) i++;
     while (i < end && i < m->entry_count) {
         uint32_t upper = i + 1;
@@ -280,8 +291,7 @@ static void visit_run(struct writer *w, size_t item, struct run *run,
     }
 }
 
-static csn_status encode_run(void *context, size_t item, struct csni_buffer *t, struct csn_error *err) {
-    struct writer *w = context;
+static csn_status encode_run(struct writer *w, size_t item, struct csni_buffer *t, struct csn_error *err) {
     struct run run = { .functions = t, .symbols.alloc = w->model->alloc }; /* not where other workers' runs are: they share cache lines */
     visit_run(w, item, &run, put_entry);
     w->runs[item] = run;
@@ -296,11 +306,11 @@ static csn_status mark_run(void *context, uint32_t worker, size_t item, struct c
 }
 
 /* Files that some record names keep their order. */
-static csn_status number_files(struct writer *w, size_t runs, struct csn_error *err) {
+static csn_status number_files(struct writer *w, struct csn_error *err) {
     const struct csni_model *m = w->model;
     w->files = csni_alloc_zeroed(m->alloc, (size_t)m->file_count + 1, sizeof *w->files);
     if (!w->files) return csni_fail_memory(err, m->file_count * sizeof *w->files);
-    CSNI_TRY(csni_pool_run(w->out.pool, runs, mark_run, w, err));
+    CSNI_TRY(csni_pool_run(w->out.pool, w->run_count, mark_run, w, err));
     w->files[0] = 0;
     for (uint32_t i = 1; i < m->file_count; i++)
         if (w->files[i]) w->files[i] = ++w->file_count;
@@ -309,15 +319,25 @@ static csn_status number_files(struct writer *w, size_t runs, struct csn_error *
 
 /* ---- the file ---- */
 
-static csn_status write_kept_records(struct writer *w, struct csn_error *err) {
-    struct csni_buffer *t = &w->head;
+/* What follows the functions: symbols that came up with them, and records that are kept as they are. */
+static csn_status put_symbols(struct writer *w, struct csni_buffer *t, struct csn_error *err) {
+    for (size_t i = 0; i < w->run_count; i++) csni_buffer_put(t, w->runs[i].symbols.bytes, w->runs[i].symbols.size);
     for (size_t i = 0; i < w->model->image.extras.count; i++) {
         const struct csni_extra *extra = &w->model->image.extras.items[i];
         if (!is_own(extra, false)) continue;
         csni_buffer_put(t, extra->text.ptr, extra->text.len);
         csni_buffer_put(t, "\n", 1);
     }
-    return csni_breakpad_pieces_add(&w->out, t, err);
+    return t->failed ? csni_fail_memory(err, t->capacity) : CSN_OK;
+}
+
+static csn_status make_writer_piece(void *context, size_t item, struct csni_buffer *t, struct csn_error *err) {
+    struct writer *w = context;
+    if (item < w->name_pieces) return encode_origins(w, item, t, err);
+    item -= w->name_pieces;
+    if (item < w->run_count) return encode_run(w, item, t, err);
+    item -= w->run_count;
+    return item ? w->options->make_stack(w->options->stack_context, item - 1, t, err) : put_symbols(w, t, err);
 }
 
 static csn_status write_head(struct writer *w, struct csn_error *err) {
@@ -327,21 +347,14 @@ static csn_status write_head(struct writer *w, struct csn_error *err) {
 }
 
 static csn_status write_all(struct writer *w, struct csn_error *err) {
-    const struct csni_model *m = w->model;
-    size_t runs = (m->entry_count + (size_t)RUN_LENGTH - 1) / RUN_LENGTH;
     CSNI_TRY(number_origins(w, err));
-    CSNI_TRY(number_files(w, runs, err));
+    CSNI_TRY(number_files(w, err));
     CSNI_TRY(write_head(w, err));
-    uint64_t before = w->out.size;
-    CSNI_TRY(csni_breakpad_pieces_make(&w->out, (w->origin_strings.count + RUN_LENGTH - 1) / RUN_LENGTH, encode_origins, w, err));
-    w->origin_bytes = w->out.size - before;
-    w->runs = csni_alloc_zeroed(m->alloc, runs, sizeof *w->runs);
-    if (runs && !w->runs) return csni_fail_memory(err, runs * sizeof *w->runs);
-    w->run_count = runs;
-    CSNI_TRY(csni_breakpad_pieces_make(&w->out, runs, encode_run, w, err));
-    for (size_t i = 0; i < runs; i++) CSNI_TRY(csni_breakpad_pieces_add(&w->out, &w->runs[i].symbols, err));
-    CSNI_TRY(write_kept_records(w, err));
-    CSNI_TRY(csni_breakpad_pieces_make(&w->out, w->options->stack_count, w->options->make_stack, w->options->stack_context, err));
+    w->runs = csni_alloc_zeroed(w->model->alloc, w->run_count, sizeof *w->runs);
+    if (w->run_count && !w->runs) return csni_fail_memory(err, w->run_count * sizeof *w->runs);
+    w->name_pieces = (w->origin_strings.count + NAMES_LENGTH - 1) / NAMES_LENGTH;
+    size_t symbols = w->name_pieces + w->run_count, count = symbols + 1 + w->options->stack_count;
+    CSNI_TRY(csni_breakpad_pieces_make(&w->out, count, symbols, make_writer_piece, w, err));
     return csni_breakpad_pieces_finish(&w->out, err);
 }
 
@@ -358,11 +371,12 @@ static void report_sizes(const struct writer *w, struct csn_convert_report *repo
 }
 
 static void release(struct writer *w) {
-    for (size_t i = 0; i < w->run_count; i++) csni_buffer_deinit(&w->runs[i].symbols);
+    for (size_t i = 0; w->runs && i < w->run_count; i++) csni_buffer_deinit(&w->runs[i].symbols);
     csni_free(w->model->alloc, w->runs, w->run_count * sizeof *w->runs);
     csni_free(w->model->alloc, w->origins, w->model->string_count * sizeof *w->origins);
     csni_free(w->model->alloc, w->files, ((size_t)w->model->file_count + 1) * sizeof *w->files);
     csni_vec_deinit(&w->origin_strings);
+    csni_vec_deinit(&w->starts);
     csni_buffer_deinit(&w->head);
     csni_breakpad_pieces_deinit(&w->out);
 }
@@ -372,7 +386,7 @@ csn_status csni_breakpad_write(const struct csni_model *model, const struct csni
                                struct csn_error *err) {
     struct writer w = { .model = model, .options = options };
     if (model->image.has_base_address) w.base = model->image.base_address;
-    w.origin_strings.alloc = w.head.alloc = model->alloc;
+    w.origin_strings.alloc = w.starts.alloc = w.head.alloc = model->alloc;
     csni_breakpad_pieces_init(&w.out, sink, pool, model->alloc);
     csn_status status = write_all(&w, err);
     if (status >= 0) report_sizes(&w, report);
