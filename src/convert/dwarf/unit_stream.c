@@ -16,6 +16,7 @@ enum state { EMPTY, INFLATING, INFLATED, PREPARING, READY, CLOSING };
 struct slot {
     enum state state;
     uint32_t number;           /* of the portion */
+    uint32_t worker;           /* that inflated it: its caches have the bytes */
     struct csni_portion portion;
     struct csni_dwarf *dwarf;
     uint32_t count, taken, done; /* units: all, those that workers have or had, those converted */
@@ -65,7 +66,7 @@ enum { KEPT_EARLY = 8 << 20, KEPT_LATE = 2 << 20 };
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { LINES_STEP = 4 << 10 };
 #else
-enum { LINES_STEP = 64 << 10 };
+enum { LINES_STEP = 256 << 10 };
 #endif
 
 csn_status csni_unit_stream_create(struct csni_conversion *c, struct csni_info_portions *portions,
@@ -142,14 +143,16 @@ static void free_unused(struct csni_unit_stream *s) {
         if (s->slots[i].state == EMPTY) csni_portion_free(&s->slots[i].portion);
 }
 
-/* The slot of the first portion that has units to hand out or will have, or of the first to be prepared. */
-static struct slot *first_slot(const struct csni_unit_stream *s, bool inflated) {
+/* The slot of the first portion that is in this state, and has units to hand out if that is READY: of those that the worker inflated
+ * where there is one, or else of all. */
+static struct slot *next_slot(const struct csni_unit_stream *s, enum state state, uint32_t worker) {
     struct slot *first = NULL;
     for (uint32_t i = 0; i < s->slot_count; i++) {
         struct slot *slot = &s->slots[i];
-        bool left = slot->state != EMPTY && slot->state != CLOSING && (slot->state != READY || slot->taken < slot->count);
-        if (inflated) left = slot->state == INFLATED;
-        if (left && slot->number < s->end && (!first || slot->number < first->number)) first = slot;
+        if (slot->state != state || slot->number >= s->end || (state == READY && slot->taken == slot->count)) continue;
+        bool is_own = slot->worker == worker, is_better = first && first->worker == worker ? is_own && slot->number < first->number
+                                                                                      : !first || is_own || slot->number < first->number;
+        if (is_better) first = slot;
     }
     return first;
 }
@@ -161,10 +164,11 @@ static bool counts(const struct csni_unit_stream *s, uint64_t place) { return !s
 
 /* What cannot be inflated in portions is read as a whole, too, and by another library that has the last word: libzstd refuses
  * windows above 128 MiB where it is to keep them itself (zstd --long=28). */
-static void inflate(struct csni_unit_stream *s, struct slot *slot) {
+static void inflate(struct csni_unit_stream *s, uint32_t worker, struct slot *slot) {
     struct csn_error failure = CSN_ERROR_INIT;
     slot->state = INFLATING;
     slot->number = (uint32_t)s->outcomes.count;
+    slot->worker = worker;
     if (!csni_vec_push(&s->outcomes, (struct outcome){ 0 })) {
         fail_at(s, place_of(slot, 0), csni_fail_memory(&failure, sizeof(struct outcome)), &failure);
         return;
@@ -305,7 +309,7 @@ static bool do_something(struct csni_unit_stream *s, uint32_t worker) {
     bool ended = s->failure.code || s->end != UINT32_MAX || s->at_end;
     struct slot *slot = s->inflating || ended ? NULL : empty_slot(s);
     if (slot) {
-        inflate(s, slot);
+        inflate(s, worker, slot);
         return true;
     }
     if (s->others_taken < s->others->count && counts(s, s->others_taken)) {
@@ -313,13 +317,13 @@ static bool do_something(struct csni_unit_stream *s, uint32_t worker) {
         return true;
     }
     if (s->others_done < s->others->count) return false;
-    slot = first_slot(s, true);
+    slot = next_slot(s, INFLATED, worker);
     if (slot && counts(s, place_of(slot, 0))) {
         prepare(s, worker, slot);
         return true;
     }
-    slot = first_slot(s, false);
-    if (!slot || slot->state != READY || !counts(s, place_of(slot, 1 + slot->taken))) return false;
+    slot = next_slot(s, READY, worker);
+    if (!slot || !counts(s, place_of(slot, 1 + slot->taken))) return false;
     take_unit(s, worker, slot);
     return true;
 }
