@@ -11,10 +11,10 @@
 
 #include <callsign/builder.h>
 
-#include "ui/line_input.h"
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/stack_json.h"
-#include "stack/stack_text.h"
+#include "stack/text/stack_text.h"
+#include "ui/line_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

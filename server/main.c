@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/settings.h"
-#include "http/server.h"
+#include "serve.h"
 #include "store_command.h"
 
 static int fail(const char *why) {

@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
+#include "stack/dialects/dialects.h"
+#include "stack/dialects/stack_json.h"
+#include "stack/lines/jvm_libraries.h"
+#include "stack/text/stack_text.h"
+#include "stack/text/stack_threads.h"
 #include "ui/cli_message.h"
 #include "ui/line_input.h"
 #include "ui/turns.h"
-#include "stack/jvm_libraries.h"
-#include "stack/dialects/dialects.h"
-#include "stack/dialects/stack_json.h"
-#include "stack/stack_text.h"
-#include "stack/stack_threads.h"
 
 enum { DEFAULT_MAX_FRAMES = 1 << 16, DEFAULT_CACHE = 128 << 20 /* of a thread */, DEFAULT_CACHES = 512 << 20, JSON_BYTES_PER_FRAME = 256, LINE_MIN = 1 << 20, REPORT_MAX = 256 << 20 };
 

@@ -9,9 +9,9 @@
 
 #include <callsign/inspect.h>
 
+#include "input/module_names.h"
 #include "lookup/address_range.h"
 #include "lookup/address_text.h"
-#include "stack/module_names.h"
 #include "ui/cli_message.h"
 
 enum { MATCHES_MAX = 64, IMAGE_ALIGN = 1 << 16 };

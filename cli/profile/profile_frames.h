@@ -4,7 +4,7 @@
 
 #include <callsign/profile.h>
 
-#include "stack/stack_modules.h"
+#include "stack/lines/stack_modules.h"
 
 /* One stack on its way. All zeros but for the first members at first. */
 struct profile_frames {

@@ -4,7 +4,7 @@
 
 #include <callsign/profile.h>
 
-#include "stack/stack_session.h"
+#include "stack/session/stack_session.h"
 #include "ui/line_input.h"
 
 enum profile_kind { PROFILE_KIND_DETECT, PROFILE_KIND_PPROF, PROFILE_KIND_OTLP, PROFILE_KIND_OTLP_JSON, PROFILE_KIND_FIREFOX, PROFILE_KIND_PERF, PROFILE_KIND_FOLDED };

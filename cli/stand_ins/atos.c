@@ -1,13 +1,14 @@
 /* atos of macOS: addresses of a running image, one line each. */
 #define _GNU_SOURCE
+#include "stand_ins/atos.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "stand_ins/growth.h"
-#include "stand_ins/llvm_answer.h"
-#include "stand_ins/stand_ins.h"
+#include "stand_ins/base/growth.h"
+#include "stand_ins/llvm/llvm_answer.h"
 
 struct atos {
     const char *program, *path, *arch, *input, *delimiter;

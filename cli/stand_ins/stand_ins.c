@@ -3,9 +3,15 @@
 #include "stand_ins/stand_ins.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "stand_ins/addr2line/gnu_addr2line.h"
+#include "stand_ins/atos.h"
+#include "stand_ins/base/answer_output.h"
+#include "stand_ins/eu_addr2line/eu_addr2line.h"
+#include "stand_ins/gsymutil/llvm_gsymutil.h"
+#include "stand_ins/llvm_symbolizer/llvm_symbolizer.h"
 
 static const struct stand_in stand_ins[] = {
     { "addr2line", "as GNU addr2line 2.40", gnu_addr2line_main, false },
@@ -55,14 +61,9 @@ const struct stand_in *stand_in_of_program(const char *program) {
     return NULL;
 }
 
-static int output_error; /* an errno; 0: none */
-
-void flush_answers(void) {
-    if (fflush(stdout) != 0) output_error = errno;
-}
-
 int stand_in_end(const struct stand_in *stand_in, int status) {
     flush_answers();
+    const int output_error = answer_output_error();
     if (output_error && stand_in->is_llvm) fprintf(stderr, "LLVM ERROR: IO failure on output stream: %s\n", strerror(output_error));
     fflush(NULL);
     return stand_in->is_llvm && (output_error || ferror(stderr)) ? 1 : status;

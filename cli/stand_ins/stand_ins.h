@@ -21,17 +21,8 @@ const struct stand_in *stand_in_of_program(const char *program);
 /* Stand-in `i`, in the order of the help; NULL: there are no more. */
 const struct stand_in *stand_in_at(size_t i);
 
-/* Flushes standard output, and keeps why it cannot be written. */
-void flush_answers(void);
 /* The exit code, when all is written. */
 int stand_in_end(const struct stand_in *stand_in, int status);
-
-int atos_main(int argc, char **argv);
-int eu_addr2line_main(int argc, char **argv);
-int gnu_addr2line_main(int argc, char **argv);
-int llvm_addr2line_main(int argc, char **argv);
-int llvm_gsymutil_main(int argc, char **argv);
-int llvm_symbolizer_main(int argc, char **argv);
 
 extern const struct command dialects_command;
 

@@ -53,9 +53,6 @@ void server_address(const struct server *server, char *out, size_t size);
 /* Answers what has arrived, then closes. */
 void server_drain(struct server *server);
 
-/* Runs until `signals` say stop; the body of `callsign serve`. SIGHUP reads the arguments' settings again. */
-int serve(struct settings *settings, int argc, char **argv);
-
 /* Takes over what may change. */
 void server_use_settings(struct server *server, const struct settings *settings);
 

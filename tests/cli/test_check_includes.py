@@ -71,3 +71,11 @@ def test_names_are_unique(tmp_path):
 def test_a_folder_that_is_no_layer(tmp_path):
     status, out = check(tmp_path, **{"src/util/misc.h": ""})
     assert status == 1 and "src/util is no layer" in out
+
+
+def test_folders_of_a_program_in_a_circle(tmp_path):
+    status, out = check(tmp_path, **{"cli/ui/options.h": '#include "lookup/answer.h"\n',
+                                     "cli/lookup/answer.h": '\n#include "stack/session.h"\n', "cli/stack/session.h": '#include "ui/options.h"\n'})
+    assert status == 1
+    assert out.splitlines()[0] == "cli/lookup/answer.h:2: cli/stack includes cli/lookup, itself or through others: a circle"
+    assert "cli/commands" not in out and len(out.splitlines()) == 3

@@ -2,15 +2,12 @@
 #ifndef CALLSIGN_CLI_DIALECTS_H
 #define CALLSIGN_CLI_DIALECTS_H
 
-#include "stack/stack_dialect.h"
+#include "stack/lines/stack_dialect.h"
 
 extern const struct stack_dialect android_dialect, boost_dialect, bpftrace_dialect, chromium_dialect, coredump_dialect, crash_dialect,
     esp_dialect, failure_dialect, fault_dialect, folded_dialect, gdb_dialect, glibc_dialect, go_dialect, jvm_dialect, kernel_dialect,
     libunwind_dialect, lldb_dialect, minidump_dialect, mozilla_dialect, perf_dialect, plain_dialect, rust_dialect, sanitizer_dialect, segfault_dialect,
     strace_dialect, valgrind_dialect, wasm_dialect, windows_dialect;
-
-/* Adds a line of `info proc mappings`. False: it is none. */
-bool gdb_read_mapping(struct stack_modules *modules, struct csn_str line);
 
 /* In the order in which they are tried. */
 enum { DIALECT_COUNT = 28 };

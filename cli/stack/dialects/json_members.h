@@ -2,7 +2,7 @@
 #ifndef CALLSIGN_CLI_JSON_MEMBERS_H
 #define CALLSIGN_CLI_JSON_MEMBERS_H
 
-#include "stack/stack_output.h"
+#include "stack/session/stack_output.h"
 
 /* A member that an object gets. */
 struct json_member {

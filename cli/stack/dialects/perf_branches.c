@@ -1,7 +1,7 @@
 /* A symbol may have blanks and slashes in it: a branch is found by its flags, and cut at the slash that leaves two whole sides. */
 #include "stack/dialects/perf_branches.h"
 
-#include "stack/dialects/line_scan.h"
+#include "stack/lines/line_scan.h"
 
 enum { BRANCH_MAX = 4096, CUTS_MAX = 64 }; /* bytes of one branch; slashes tried in it */
 

@@ -6,8 +6,8 @@
  *
  * Addresses are those of the image, and for callers that of the call, not of the return. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 /* "(orders_load+25)" between the path and the build id. */
 static void read_android_symbol(struct csn_str rest, struct line_frame *out) {

@@ -4,8 +4,8 @@
  *      2# orders_load in /opt/app/liborders.so                    the address is not printed
  *      3# main at orders.c:31 */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 static enum line_kind read_boost_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                       struct line_frame *out) {

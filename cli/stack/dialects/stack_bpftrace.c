@@ -10,9 +10,9 @@
  *
  * The text does not show which stacks are the kernel's: a function is looked for in the given indexes and in vmlinux. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
-#include "stack/stack_modules.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
+#include "stack/lines/stack_modules.h"
 
 /* "orders_load+9" up to a blank or the end. */
 static bool read_bpftrace_symbol(struct line_scan *s, struct line_frame *out) {

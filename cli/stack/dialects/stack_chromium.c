@@ -7,8 +7,8 @@
  *     	base::ImmediateCrash [0x00007FF612341139+19] (C:\src\crash.cc:12)      Windows
  *     	(No symbol) [0x00007FF612341139] */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 /* "(/opt/app/liborders.so+0x1161)" at the end of the line. */
 static bool read_module_at_end(struct line_scan *s, struct line_frame *out) {

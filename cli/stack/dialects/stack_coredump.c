@@ -7,8 +7,8 @@
  *
  * The offset counts from the module's first byte. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 /* Build ids of modules, by the end of their names; the last ones. */
 enum { COREDUMP_IDS = 64, COREDUMP_NAME = 64 };

@@ -6,9 +6,9 @@
  *     5   MyApp       0x00007fbc2752f13b                          of LLVM's tools: no name is known
  *        0x104a28000 -        0x104a2ffff +MyApp arm64  <0102...> /path/MyApp        of "Binary Images:" */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
-#include "stack/stack_modules.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
+#include "stack/lines/stack_modules.h"
 
 /* "MyApp + 16884" */
 static bool read_module_offset(struct line_scan *s, struct line_frame *out) {

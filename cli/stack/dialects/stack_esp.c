@@ -4,8 +4,8 @@
  *
  * The addresses are those of the one image on the chip; of callers, within the call. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 static bool read_pair(void *state, struct csn_str line, size_t from, struct line_frame *out) {
     struct line_scan s = { line, from };

@@ -7,8 +7,8 @@
  *
  * The name is that of the symbol, without an offset; "(unknown)" is none. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 /* folly's lines of a file or a module, below a frame. */
 enum { FOLLY_INDENT = 20, FOLLY_DIGITS = 16 };

@@ -9,9 +9,9 @@
  *        mepc: 42001139
  *          0: sp: 80002f30 ra: 80001155                            Zephyr's call trace */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
-#include "stack/stack_modules.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
+#include "stack/lines/stack_modules.h"
 
 struct fault_state {
     struct stack_modules *modules;

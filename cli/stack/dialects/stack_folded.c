@@ -6,8 +6,8 @@
  *
  * Names stay as they are. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 /* Where the stack ends: at the blank before the count. */
 static bool find_count(struct csn_str line, size_t *end) {

@@ -12,9 +12,9 @@
  *
  * gdb starts programs without address space randomization: one that is position independent lies at 0x555555554000. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
-#include "stack/stack_modules.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
+#include "stack/lines/stack_modules.h"
 
 static const uint64_t GDB_BASE = 0x555555554000;
 
@@ -34,32 +34,6 @@ static bool read_program(struct gdb_state *gdb, struct csn_str line) {
     memcpy(gdb->program, path.ptr, path.len);
     gdb->program[path.len] = 0;
     return true;
-}
-
-static bool read_mapping_number(struct line_scan *s, uint64_t *out) { return scan_hex(s, out) && scan_blanks(s); }
-
-static enum line_kind read_gdb_mapping(struct stack_modules *modules, struct line_scan *s) {
-    struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
-    uint64_t size;
-    if (!read_mapping_number(s, &mapping.start) || !read_mapping_number(s, &mapping.end) || !read_mapping_number(s, &size)
-        || !read_mapping_number(s, &mapping.file_off))
-        return KIND_NONE;
-    struct csn_str access;
-    mapping.flags = CSN_MAPPING_EXECUTABLE;
-    if (scan_peek(s) != '/') { /* of older versions, which print no access */
-        if (!scan_word(s, &access) || access.len < 3) return KIND_NONE;
-        if (access.ptr[2] != 'x') mapping.flags = 0;
-        scan_blanks(s);
-    }
-    mapping.path = scan_rest(s);
-    if (scan_peek(s) != '/' || mapping.end - mapping.start != size) return KIND_NONE;
-    stack_modules_add_mapping(modules, 0, &mapping);
-    return KIND_CONTEXT;
-}
-
-bool gdb_read_mapping(struct stack_modules *modules, struct csn_str line) {
-    struct line_scan s = scan_on(line);
-    return scan_blanks(&s) && read_gdb_mapping(modules, &s) == KIND_CONTEXT;
 }
 
 /* "orders_load (text=0x1) at liborders.c:21" or "orders_load () from /opt/app/liborders.so" */
@@ -92,12 +66,19 @@ static enum line_kind read_gdb_stop(const struct gdb_state *gdb, struct line_sca
     return KIND_FIRST;
 }
 
+/* No line of `bt`. */
+static enum line_kind read_gdb_other(const struct gdb_state *gdb, struct stack_modules *modules, struct csn_str line, struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    if (scan_blanks(&s)) return stack_modules_add_gdb_line(modules, line) ? KIND_CONTEXT : KIND_NONE;
+    return read_gdb_stop(gdb, &s, out);
+}
+
 static enum line_kind read_gdb_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                     struct line_frame *out) {
     struct gdb_state *gdb = state;
     struct line_scan s = scan_on(line);
     if (read_program(gdb, line)) return KIND_CONTEXT;
-    if (!scan_char(&s, '#')) return scan_blanks(&s) ? read_gdb_mapping(modules, &s) : read_gdb_stop(gdb, &s, out);
+    if (!scan_char(&s, '#')) return read_gdb_other(gdb, modules, line, out);
     out->number_at = s.at;
     if (!scan_number(&s, 10, &out->number)) return KIND_NONE;
     out->number_end = s.at;

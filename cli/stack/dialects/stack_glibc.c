@@ -7,8 +7,8 @@
  *
  * All are return addresses, the first one too. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 /* "(orders_load+0x9)", "(+0x113b)" or "()", of which the closing bracket is the last character of `line`. */
 static bool read_bracket(struct csn_str line, struct line_frame *out, size_t *path_end) {

@@ -6,8 +6,8 @@
  * Arguments of an inlined call are "..."; it has no offset of its own. The frames of the function that it was compiled
  * into have it too. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 struct go_state {
     char symbol[512];        /* the function of the line before */

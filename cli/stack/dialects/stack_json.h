@@ -2,7 +2,7 @@
 #ifndef CALLSIGN_CLI_STACK_JSON_H
 #define CALLSIGN_CLI_STACK_JSON_H
 
-#include "stack/stack_output.h"
+#include "stack/session/stack_output.h"
 
 /* False, with a message: this build has no JSON reader. */
 bool stack_json_available(void);

@@ -8,8 +8,8 @@
  * Offsets count from the library's first byte. The list "Dynamic libraries:", lines of /proc/PID/maps, comes after the frames: of a file
  * it is read first (jvm_libraries.c). */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 /* "[liborders.so+0x1161]" */
 static bool read_library(struct line_scan *s, struct line_frame *out) {

@@ -21,9 +21,9 @@
  *
  * The functions of return addresses are those of the byte before (%pB): the offset may be the function's size. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
-#include "stack/stack_modules.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
+#include "stack/lines/stack_modules.h"
 
 struct kernel_state {
     bool in_trace;    /* "Call Trace:" was read, and nothing but frames since */

@@ -4,8 +4,8 @@
  *     0x7fc9ea6d0161: -- error: unable to obtain symbol name for this frame
  *     ip = 7fc9ea6d013b, sp = 7ffd8d018630 */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 /* "(parse_line+0x42)" */
 static bool read_symbol_in_brackets(struct line_scan *s, struct line_frame *out) {

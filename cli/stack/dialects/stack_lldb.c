@@ -10,8 +10,8 @@
  *
  * Modules have no folder. lldb starts programs without address space randomization, as gdb does. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 static const uint64_t LLDB_BASE = 0x555555554000;
 

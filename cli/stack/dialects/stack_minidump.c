@@ -9,9 +9,9 @@
  *
  * The first frame was interrupted. Breakpad prints return addresses, the Rust program the byte before. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
-#include "stack/stack_modules.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
+#include "stack/lines/stack_modules.h"
 #include "ui/path_text.h"
 
 enum { FIELDS_MAX = 8 };

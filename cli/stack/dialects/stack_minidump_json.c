@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "stack/dialects/json_members.h"
-#include "stack/dialects/line_scan.h"
 #include "stack/dialects/stack_json.h"
+#include "stack/lines/line_scan.h"
 #include "ui/json_span.h"
 
 enum { TEXT_MAX = 4096, INLINED_MAX = 1024 };

@@ -16,11 +16,11 @@
  * A chain unwound by frame pointers has return addresses, one unwound by DWARF the byte before. The first frame after those of
  * the kernel was interrupted. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
 #include "stack/dialects/perf_branches.h"
-#include "stack/stack_fill.h"
-#include "stack/profile_sample.h"
-#include "stack/stack_modules.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
+#include "stack/lines/stack_modules.h"
+#include "stack/session/profile_sample.h"
 
 struct perf_state {
     struct profile_sample sample; /* of the last line that heads one */

@@ -5,9 +5,9 @@
  *     10001139              of the image, alone on its line: only if exactly one index is given, and has a function there
  *     55d000000000-55d000002000 r-xp 00001000 08:01 1234 /path/app      as /proc/PID/maps has it */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
-#include "stack/stack_modules.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
+#include "stack/lines/stack_modules.h"
 
 /* "#1 ", "1: " or nothing; false where the line is something else. */
 static bool read_number(struct line_scan *s, uint64_t *out, bool *given) {

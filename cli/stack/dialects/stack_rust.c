@@ -6,8 +6,8 @@
  *
  * Inlined calls have the address of the function that they were inlined into. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 struct rust_state {
     uint64_t pc;          /* of the frame before; inlined calls repeat it */

@@ -6,9 +6,9 @@
  *     #1 main /src/main.cc:12 (app+0x1139) (BuildId: 0102...)      ThreadSanitizer
  *     0x5581c0de0000-0x5581c0df0000 /path/app 0102... (r-xp)       a line of the module map, where it is asked for */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
-#include "stack/stack_modules.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
+#include "stack/lines/stack_modules.h"
 
 /* "(/path/app+0x1139)" up to the end of the line or "(BuildId: ...)". */
 static bool read_module(struct line_scan *s, struct line_frame *out) {

@@ -7,9 +7,9 @@
  * The first number in the brackets is an offset in the file. Older kernels print the mapping alone: it is that of the image's code, which
  * begins at the page of the first function. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
-#include "stack/stack_session.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
+#include "stack/session/stack_session.h"
 
 #include <callsign/inspect.h>
 

@@ -4,8 +4,8 @@
  *      > /opt/app/liborders.so(orders_load+0x9) [0x7f1af12fe161]  ltrace: of the process
  *      > /opt/app/orders() [0x1461]                               no symbol */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 /* Offsets in a file are smaller. */
 enum { PROCESS_BITS = 32 };

@@ -7,8 +7,8 @@
  *
  * Valgrind loads position independent programs at 0x108000. Addresses of callers are those of the byte before the return address. */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 static const uint64_t VALGRIND_BASE = 0x108000;
 

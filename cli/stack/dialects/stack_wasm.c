@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
-#include "stack/stack_session.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
+#include "stack/session/stack_session.h"
 
 enum { WASM_FILES = 8 };
 struct wasm_state {

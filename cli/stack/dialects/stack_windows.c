@@ -6,8 +6,8 @@
  *     Fault offset: 0x0000000000001161
  *     =>0 0x0000000140001161 in orders (+0x1161) (0x000000000021fe30)      Wine */
 #include "stack/dialects/dialects.h"
-#include "stack/dialects/line_scan.h"
-#include "stack/stack_fill.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
 
 enum { WINDOWS_NAME = 128 };
 struct windows_state {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stand_ins/growth.h"
+#include "stand_ins/base/growth.h"
 
 #ifdef CALLSIGN_HAVE_LIBYAML
 #include <yaml.h>

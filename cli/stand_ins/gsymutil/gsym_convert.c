@@ -13,13 +13,13 @@
 
 #include <callsign/convert.h>
 
-#include "stand_ins/growth.h"
+#include "stand_ins/base/answer_output.h"
+#include "stand_ins/base/growth.h"
 #include "stand_ins/gsymutil/gsym_call_site_file.h"
 #include "stand_ins/gsymutil/gsym_dwarf.h"
 #include "stand_ins/gsymutil/gsym_encode.h"
-#include "stand_ins/llvm_arch.h"
-#include "stand_ins/llvm_options.h"
-#include "stand_ins/stand_ins.h"
+#include "stand_ins/llvm/llvm_arch.h"
+#include "stand_ins/llvm/llvm_number.h"
 
 /* ---- one image ---- */
 

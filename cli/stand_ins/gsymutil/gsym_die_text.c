@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stand_ins/dwarf_words.h"
+#include "stand_ins/base/dwarf_words.h"
 #include "stand_ins/gsymutil/gsym_dwarf.h"
 #include "stand_ins/gsymutil/gsym_expression.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stand_ins/growth.h"
+#include "stand_ins/base/growth.h"
 #include "stand_ins/gsymutil/gsym_lookup.h"
 
 /* ---- a record as it stands ---- */

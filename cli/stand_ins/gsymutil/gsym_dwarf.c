@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stand_ins/dwarf_words.h"
-#include "stand_ins/growth.h"
+#include "stand_ins/base/dwarf_words.h"
+#include "stand_ins/base/growth.h"
 
 enum { DW_TAG_call_site = 0x48, DW_AT_call_return_pc = 0x7d, DW_AT_call_origin = 0x7f };
 

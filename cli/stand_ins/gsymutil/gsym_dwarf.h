@@ -3,7 +3,7 @@
 #define CALLSIGN_CLI_GSYM_DWARF_H
 
 #include "stand_ins/gsymutil/gsym_build.h"
-#include "stand_ins/llvm_module.h"
+#include "stand_ins/llvm/llvm_module.h"
 
 /* A unit while its functions are read. */
 struct gsym_unit {

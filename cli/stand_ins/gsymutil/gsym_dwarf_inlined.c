@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stand_ins/dwarf_words.h"
-#include "stand_ins/growth.h"
+#include "stand_ins/base/dwarf_words.h"
+#include "stand_ins/base/growth.h"
 #include "stand_ins/gsymutil/gsym_dwarf.h"
 
 enum { MAX_DEPTH = 512 };

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stand_ins/dwarf_words.h"
-#include "stand_ins/growth.h"
+#include "stand_ins/base/dwarf_words.h"
+#include "stand_ins/base/growth.h"
 #include "stand_ins/gsymutil/gsym_dwarf.h"
 
 enum { DW_TAG_class_type = 0x02, DW_TAG_structure_type = 0x13, DW_TAG_union_type = 0x17, DW_TAG_namespace = 0x39, MAX_SCOPES = 64 };

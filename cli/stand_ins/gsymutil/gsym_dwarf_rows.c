@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stand_ins/dwarf_words.h"
-#include "stand_ins/growth.h"
+#include "stand_ins/base/dwarf_words.h"
+#include "stand_ins/base/growth.h"
 #include "stand_ins/gsymutil/gsym_dwarf.h"
 
 enum { DW_AT_LLVM_stmt_sequence = 0x3e0c };

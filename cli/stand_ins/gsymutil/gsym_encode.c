@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "stand_ins/growth.h"
+#include "stand_ins/base/growth.h"
 
 struct bytes {
     unsigned char *items;

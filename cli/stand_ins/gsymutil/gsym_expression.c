@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "stand_ins/llvm_module.h"
+#include "stand_ins/llvm/llvm_module.h"
 
 enum { DW_OP_lit0 = 0x30, DW_OP_reg0 = 0x50, DW_OP_breg0 = 0x70, DW_OP_fbreg = 0x91 };
 

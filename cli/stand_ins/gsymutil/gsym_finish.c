@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stand_ins/growth.h"
+#include "stand_ins/base/growth.h"
 #include "stand_ins/gsymutil/gsym_build.h"
 
 /* ---- comparing ---- */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stand_ins/growth.h"
+#include "stand_ins/base/growth.h"
 #include "ui/index_row.h"
 
 /* ---- places ---- */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stand_ins/growth.h"
+#include "stand_ins/base/growth.h"
 
 enum { HEADER_SIZE = 48, UUID_AT = 28, UUID_MAX = 20, GSYM_VERSION_1 = 1, MERGED_DEPTH_MAX = 64 };
 static const uint32_t gsym_magic = 0x4753594d;

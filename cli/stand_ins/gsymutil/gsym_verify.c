@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stand_ins/growth.h"
+#include "stand_ins/base/growth.h"
 #include "stand_ins/gsymutil/gsym_dwarf.h"
 #include "stand_ins/gsymutil/gsym_lookup.h"
-#include "stand_ins/llvm_answer.h"
+#include "stand_ins/llvm/llvm_answer.h"
 
 static const char *text_or(const char *text, const char *other) { return text ? text : other; }
 

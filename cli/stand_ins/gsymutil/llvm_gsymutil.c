@@ -1,5 +1,7 @@
 /* llvm-gsymutil 22: options, and what they do. */
 #define _GNU_SOURCE
+#include "stand_ins/gsymutil/llvm_gsymutil.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,13 +9,13 @@
 
 #include <callsign/index.h>
 
-#include "stand_ins/growth.h"
-#include "stand_ins/gnu_arguments.h"
+#include "stand_ins/base/answer_output.h"
+#include "stand_ins/base/growth.h"
+#include "stand_ins/base/response_files.h"
 #include "stand_ins/gsymutil/gsym_convert.h"
 #include "stand_ins/gsymutil/gsym_lookup.h"
 #include "stand_ins/gsymutil/gsym_statistics.h"
-#include "stand_ins/llvm_options.h"
-#include "stand_ins/stand_ins.h"
+#include "stand_ins/llvm/llvm_number.h"
 
 static const char help_text[] =
     "OVERVIEW: A tool for dumping, searching and creating GSYM files.\n"
@@ -62,7 +64,7 @@ static const char help_text[] =
 struct gsymutil {
     const char *program, *convert, *out, *json_summary, *call_site_yaml, *symbol_file;
     uint64_t threads, segment_size;
-    struct llvm_texts inputs, archs, filters;
+    struct word_list inputs, archs, filters;
     struct { uint64_t *items; size_t count, capacity; } addresses;
     bool verify, verbose, quiet, merged, from_stdin, call_sites, wants_help, wants_version, statistics;
     enum gsym_statistics_format statistics_format;

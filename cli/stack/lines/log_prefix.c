@@ -1,0 +1,163 @@
+/* What log daemons write before a line.
+ *
+ *     Nov 22 20:00:01 host orders[42]: #0 ...                            syslog, journalctl
+ *     Wed Nov 22 20:00:01 2026 kern.warn kernel: #0 ...                  OpenWrt's logread
+ *     2026-11-22T20:00:01.123456+00:00 host orders[42]: #0 ...           the same, -o short-iso and rsyslog
+ *     11-22 20:00:01.123   612   612 F DEBUG   :       #00 pc ...        logcat -v threadtime
+ *     2026-11-22 20:00:01.123 612-612/? A/DEBUG:     #00 pc ...          Android Studio
+ *     F/DEBUG   (  612):     #00 pc ...                                  logcat -v brief
+ *     2026-11-22T20:00:01.123456789Z stderr F #0 ...                     Kubernetes
+ *     orders-1  | #0 ...                                                 docker compose */
+#include "stack/lines/line_marks.h"
+#include "stack/lines/line_scan.h"
+
+static bool skip_digits(struct line_scan *s, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        if (s->line.len - s->at <= i || scan_digit_value(s->line.ptr[s->at + i]) > 9) return false;
+    s->at += count;
+    return true;
+}
+
+static bool skip_fraction(struct line_scan *s) {
+    uint64_t number;
+    if (scan_char(s, '.') || scan_char(s, ',')) return scan_number(s, 10, &number);
+    return true;
+}
+
+/* "20:00:01", with a fraction or without. */
+static bool skip_clock(struct line_scan *s) {
+    return skip_digits(s, 2) && scan_char(s, ':') && skip_digits(s, 2) && scan_char(s, ':') && skip_digits(s, 2) && skip_fraction(s);
+}
+
+static bool skip_month_day(struct line_scan *s) {
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    for (unsigned i = 0; i < 12; i++) {
+        if (s->line.len - s->at < 4 || memcmp(s->line.ptr + s->at, months + 3 * i, 3) != 0) continue;
+        uint64_t day;
+        s->at += 3;
+        return scan_blanks(s) && scan_number(s, 10, &day) && scan_char(s, ' ');
+    }
+    return false;
+}
+
+/* "2026-11-22T" */
+static bool skip_date(struct line_scan *s) {
+    return skip_digits(s, 4) && scan_char(s, '-') && skip_digits(s, 2) && scan_char(s, '-') && skip_digits(s, 2)
+           && (scan_char(s, 'T') || scan_char(s, ' '));
+}
+
+static void skip_zone(struct line_scan *s) {
+    struct line_scan zone = *s;
+    if (scan_char(s, 'Z')) return;
+    if ((scan_char(&zone, '+') || scan_char(&zone, '-')) && skip_digits(&zone, 2)) {
+        scan_char(&zone, ':');
+        if (skip_digits(&zone, 2)) *s = zone;
+    }
+}
+
+/* " host orders[42]: " */
+static bool skip_host_and_program(struct line_scan *s) {
+    struct line_scan at = *s;
+    struct csn_str host, program;
+    scan_blanks(&at);
+    if (!scan_word(&at, &host) || !scan_char(&at, ' ') || !scan_word(&at, &program)) return false;
+    if (program.len < 2 || program.ptr[program.len - 1] != ':' || scan_digit_value(program.ptr[0]) < 10) return false;
+    if (strchr("#@=>[", host.ptr[0])) return false;
+    scan_char(&at, ' ');
+    *s = at;
+    return true;
+}
+
+static bool skip_container(struct line_scan *s) {
+    struct line_scan at = *s;
+    scan_blanks(&at);
+    if (!scan_text(&at, "stdout ") && !scan_text(&at, "stderr ")) return false;
+    if (!scan_text(&at, "F ") && !scan_text(&at, "P ")) return false;
+    *s = at;
+    return true;
+}
+
+static bool skip_level(struct line_scan *s) {
+    if (!scan_peek(s) || !strchr("VDIWEFA", scan_peek(s))) return false;
+    s->at++;
+    return true;
+}
+
+/* "DEBUG   : " or "DEBUG   (  612): ": it ends at ": ". */
+static bool skip_tag(struct line_scan *s) {
+    enum { TAG_MAX = 64 };
+    size_t end;
+    struct line_scan part = { { s->line.ptr, s->line.len < s->at + TAG_MAX ? s->line.len : s->at + TAG_MAX }, s->at };
+    if (!scan_find(&part, ": ", &end) || end == s->at) return false;
+    s->at = end + 2;
+    return true;
+}
+
+/* " 612  612 F DEBUG   : " or " 612-612/? A/DEBUG: " */
+static bool skip_logcat(struct line_scan *s) {
+    struct line_scan at = *s;
+    uint64_t pid, thread;
+    scan_blanks(&at);
+    if (!scan_number(&at, 10, &pid)) return false;
+    if (scan_char(&at, '-')) {
+        struct csn_str package;
+        if (!scan_number(&at, 10, &thread) || !scan_char(&at, '/') || !scan_word(&at, &package)) return false;
+        scan_blanks(&at);
+        if (!skip_level(&at) || !scan_char(&at, '/')) return false;
+    } else {
+        scan_blanks(&at);
+        if (!scan_number(&at, 10, &thread) || !scan_blanks(&at) || !skip_level(&at) || !scan_char(&at, ' ')) return false;
+    }
+    if (!skip_tag(&at)) return false;
+    *s = at;
+    return true;
+}
+
+static bool skip_brief_logcat(struct line_scan *s) {
+    return skip_level(s) && scan_char(s, '/') && skip_tag(s);
+}
+
+/* "Wed Nov 22 20:00:01 2026 kern.warn kernel: " */
+static bool skip_logread(struct line_scan *s) {
+    static const char days[] = "MonTueWedThuFriSatSun";
+    for (unsigned i = 0; i < 7; i++) {
+        if (s->line.len < 4 || memcmp(s->line.ptr, days + 3 * i, 3) != 0 || s->line.ptr[3] != ' ') continue;
+        s->at = 4;
+        return skip_month_day(s) && skip_clock(s) && scan_char(s, ' ') && skip_digits(s, 4) && skip_host_and_program(s);
+    }
+    return false;
+}
+
+static bool skip_compose(struct line_scan *s) {
+    struct csn_str name;
+    return scan_word(s, &name) && scan_blanks(s) && scan_text(s, "| ");
+}
+
+/* After a date and a time. */
+static size_t after_time(struct line_scan *s) {
+    skip_zone(s);
+    if (!skip_container(s) && !skip_logcat(s) && !skip_host_and_program(s)) scan_char(s, ' ');
+    return s->at;
+}
+
+size_t log_prefix_size(struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    char first = scan_peek(&s);
+    if (first >= '0' && first <= '9') {
+        if (skip_date(&s) && skip_clock(&s)) return after_time(&s);
+        s.at = 0;
+        if (skip_digits(&s, 2) && scan_char(&s, '-') && skip_digits(&s, 2) && scan_char(&s, ' ') && skip_clock(&s) && skip_logcat(&s))
+            return s.at;
+        s.at = 0;
+    }
+    if (first >= 'A' && first <= 'Z') {
+        if (skip_month_day(&s)) return skip_clock(&s) && skip_host_and_program(&s) ? s.at : 0;
+        s.at = 0;
+        if (skip_logread(&s)) return s.at;
+        s.at = 0;
+        if (skip_brief_logcat(&s)) return s.at;
+        s.at = 0;
+    }
+    bool word = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+    return word && skip_compose(&s) ? s.at : 0;
+}

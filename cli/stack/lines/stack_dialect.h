@@ -1,0 +1,78 @@
+/* A dialect reads lines of text: which are frames of a stack, and what they say. Each keeps what it has to remember of
+ * earlier lines in a state of its own; modules, which a text may describe in several dialects, are common to all. */
+#ifndef CALLSIGN_CLI_STACK_DIALECT_H
+#define CALLSIGN_CLI_STACK_DIALECT_H
+
+#include "input/module_names.h"
+#include "stack/lines/line_marks.h"
+
+struct line_filler;
+struct profile_sample;
+struct stack_modules;
+struct stack_session;
+
+enum line_kind {
+    KIND_NONE,    /* means nothing to this dialect; ends a stack of it */
+    KIND_FRAME,   /* a frame of the stack that is open, or the first one */
+    KIND_FIRST,   /* a frame with which a stack begins */
+    KIND_INSIDE,  /* belongs to the stack that is open, without being a frame */
+    KIND_CONTEXT, /* describes modules or what follows; ends a stack */
+    KIND_AHEAD    /* a later line may tell what this one means: the line is read again when it was searched for */
+};
+
+/* What a frame's value counts from. */
+enum frame_site {
+    SITE_PC,          /* it is a pc of the process; without a mapping, `module` and `symbol` may place it */
+    SITE_ADDRESS,     /* it is an address of the module's file */
+    SITE_OFFSET,      /* from the module's first byte in memory */
+    SITE_FILE_OFFSET, /* from the beginning of the module's file */
+    SITE_SYMBOL       /* from a function of the module */
+};
+
+struct line_frame {
+    enum frame_site site;
+    uint64_t value, pc;     /* pc: where the line has that too, or 0 */
+    struct csn_str module;  /* empty: found by pc */
+    bool is_unnamed;        /* the line does not name the module: `module` is what it is usually called */
+    struct build_id id;
+    struct csn_str symbol;  /* what the line calls the function, or what the value counts from */
+    uint64_t symbol_size;   /* up to the next symbol; 0: not known */
+    uint64_t symbol_offset; /* of the address, in that function */
+    bool has_symbol_offset;
+    uint64_t usual_base;    /* where programs are loaded if nothing tells where this one is; 0: not known */
+    bool by_maps;           /* the mappings of process `pid` hold for it */
+    uint64_t pid;           /* 0: the text names none */
+    uint32_t flags;         /* CSN_STACK_ */
+    size_t fill_at, fill_end; /* the part of the line that a name replaces */
+    size_t number_at, number_end; /* the frame's number; equal: inlined calls do not count */
+    uint64_t number;
+    const struct profile_sample *sample; /* the sample that the stack begins; NULL: none */
+    size_t end;               /* of a line with several frames: where this one's part ends; 0: with the line */
+    bool outermost_first;     /* the frames of the line stand in that order */
+};
+
+/* A line is tried if it has all marks of one of the sets. */
+enum { MARK_SETS = 7 };
+
+struct stack_dialect {
+    const char *name;
+    uint32_t marks[MARK_SETS]; /* enum line_mark; 0 ends the sets. Lines without them come only while a stack is open, or after context */
+    size_t state_size;      /* 0: it remembers nothing */
+    /* Of a zeroed state; NULL: that is how it begins. */
+    void (*init)(void *state, const struct stack_session *session);
+    /* `line` has no newline and no prefix of a log daemon. `open`: a stack of this dialect is held. Mappings and images of the line are
+     * added to `modules`. */
+    enum line_kind (*read)(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out);
+    /* With KIND_AHEAD. Whether the line ends the search, which is limited; what it told (empty: nothing was found). The lines up to
+     * there are read again, with stack_modules.is_searched. */
+    bool (*ends_search)(struct csn_str line);
+    void (*end_search)(void *state, struct stack_modules *modules, struct csn_str found);
+    /* The next frame of the same line, from `from` on. False: there is none. NULL: lines have one frame. */
+    bool (*more)(void *state, struct csn_str line, size_t from, struct line_frame *out);
+    /* The address that a frame with SITE_ADDRESS stands for; NULL: its value. */
+    uint64_t (*address)(void *state, struct stack_session *session, const struct line_frame *frame, uint32_t module);
+    /* Writes the frame's line with what is known of it. */
+    void (*fill)(struct line_filler *filler);
+};
+
+#endif

@@ -1,0 +1,44 @@
+/* Frames filled in within the lines that they came in: what the dialects' own ways to write a frame share. */
+#ifndef CALLSIGN_CLI_STACK_FILL_H
+#define CALLSIGN_CLI_STACK_FILL_H
+
+#include "stack/lines/stack_dialect.h"
+#include "stack/session/stack_output.h"
+
+/* One line to be written again; its frame has an answer. */
+struct line_filler {
+    struct stack_output *output;
+    struct out_buffer *out;
+    const struct csn_stack_answer *answer;
+    struct csn_str text, ending;  /* the line, and what ends it */
+    const struct line_frame *at;
+    uint64_t added;               /* lines of inlined calls before it in this stack */
+    bool kept;                    /* set by the dialect: the line stayed one line */
+};
+
+/* Writes the line of frame `frame`, with its name where its dialect has it. A frame that nothing is known of, or whose name
+ * cannot be chosen, keeps its line. `line` is whole, its newline included. *added counts the lines that inlined calls added to the
+ * stack: the numbers of the frames after them grow by it. */
+void fill_line(struct stack_output *output, const struct stack_session *session, size_t frame,
+               const struct stack_dialect *dialect, struct csn_str line, const struct line_frame *at, uint64_t *added);
+
+/* ---- for dialects ---- */
+
+/* The bytes [from, to) of the line as they were; what ends it. */
+void fill_part(struct line_filler *f, size_t from, size_t to);
+void fill_ending(struct line_filler *f);
+/* The line up to `to`, with the number of the k-th line that it becomes. */
+void fill_numbered(struct line_filler *f, uint32_t k, size_t to);
+/* The function of frame k of the answer; where nothing chose among several, all that remain. */
+void fill_name(struct line_filler *f, uint32_t k);
+/* Whether frame k has a file and line of its own: those of another function with the same code are none. */
+bool fill_has_file(const struct line_filler *f, uint32_t k);
+void fill_file(struct line_filler *f, uint32_t k, bool base_only);
+/* The line, then " area at /src/shapes.h:6, inlined into main at /src/main.c:12". */
+void fill_behind_line(struct line_filler *f);
+/* " (area at /src/shapes.h:6, inlined into main at /src/main.c:12)", nothing without a function. */
+void fill_in_brackets(struct line_filler *f);
+/* The line, with that at fill_end. */
+void fill_line_in_brackets(struct line_filler *f);
+
+#endif

@@ -1,0 +1,193 @@
+/* From what a line says to an address in an image. */
+#include "stack/lines/stack_modules.h"
+
+#include <string.h>
+
+#include "stack/lines/gdb_mapping.h"
+
+bool stack_modules_init(struct stack_modules *modules, struct stack_session *session) {
+    *modules = (struct stack_modules){ .session = session };
+    if (csn_process_maps_create(NULL, &modules->maps, NULL) < 0) return false;
+    modules->generation = modules->first_generation = csn_process_maps_generation(modules->maps);
+    return true;
+}
+
+void stack_modules_deinit(struct stack_modules *modules) {
+    csn_process_maps_destroy(modules->maps);
+    stack_places_deinit(&modules->places);
+    modules->maps = NULL;
+}
+
+/* ---- what lines describe ---- */
+
+void stack_modules_add_mapping(struct stack_modules *modules, uint64_t pid, const struct csn_process_mapping *mapping) {
+    if (csn_process_maps_add_mapping(modules->maps, pid, mapping, NULL) == CSN_E_MEMORY) modules->no_memory = true;
+}
+
+bool stack_modules_add_maps_line(struct stack_modules *modules, struct csn_str line) {
+    csn_status status = csn_process_maps_add_line(modules->maps, 0, line, NULL);
+    if (status == CSN_E_MEMORY) modules->no_memory = true;
+    return status != CSN_NONE;
+}
+
+bool stack_modules_add_gdb_line(struct stack_modules *modules, struct csn_str line) {
+    struct csn_process_mapping mapping;
+    if (!gdb_mapping_read(line, &mapping)) return false;
+    stack_modules_add_mapping(modules, 0, &mapping);
+    return true;
+}
+
+bool stack_modules_add_any_line(struct stack_modules *modules, struct csn_str line) {
+    if (stack_modules_add_maps_line(modules, line) || stack_modules_add_gdb_line(modules, line)) return true;
+    csn_status status = csn_process_maps_add_report_line(modules->maps, 0, line, NULL);
+    if (status == CSN_E_MEMORY) modules->no_memory = true;
+    return status != CSN_NONE;
+}
+
+bool stack_modules_has_maps(const struct stack_modules *modules) {
+    return csn_process_maps_generation(modules->maps) != modules->first_generation;
+}
+
+void stack_modules_add_image(struct stack_modules *modules, const struct module_names *names, uint64_t start, uint64_t end) {
+    struct csn_process_mapping image = CSN_PROCESS_MAPPING_INIT;
+    image.start = start;
+    image.end = end;
+    image.path = names->name;
+    image.build_id = names->id.bytes;
+    image.build_id_size = names->id.size;
+    if (csn_process_maps_add_image(modules->maps, 0, &image, NULL) == CSN_E_MEMORY) modules->no_memory = true;
+}
+
+/* ---- the session's modules ---- */
+
+static struct module_names names_of(const struct csn_process_module *module) {
+    struct module_names names = { .name = module->path, .id = { .size = module->build_id_size } };
+    for (size_t i = 0; i < module->build_id_size; i++) names.id.bytes[i] = module->build_id[i];
+    return names;
+}
+
+/* A module becomes one of the session when a frame needs it: a log may have thousands of mappings between two stacks. */
+static bool use_module(struct stack_modules *modules, const struct csn_process_module *found, uint32_t *out) {
+    struct stack_session *session = modules->session;
+    const struct module_names names = names_of(found);
+    if (!session_add_module(session, &names, found->start, found->end, 0, out)) return false;
+    session->modules->items[*out].bias = csn_process_module_bias(found, session_image_base(session, *out));
+    return true;
+}
+
+/* The session's modules are those of the process from here on. Frames before it on the same stack have theirs: mappings end a stack. */
+static void use_process(struct stack_modules *modules, uint64_t pid) {
+    uint64_t generation = csn_process_maps_generation(modules->maps);
+    if (modules->pid == pid && modules->generation == generation) return;
+    session_clear_modules(modules->session);
+    modules->pid = pid;
+    modules->generation = generation;
+    modules->has_process = true;
+}
+
+/* False: no memory; so below. */
+static bool use_module_at(struct stack_modules *modules, uint64_t pc) {
+    struct csn_process_module found;
+    uint32_t module;
+    if (!modules->has_process || module_table_covers(modules->session->modules, pc)) return true;
+    csn_status status = csn_process_maps_find(modules->maps, modules->pid, pc, &found);
+    if (status == CSN_OK) use_module(modules, &found, &module);
+    return status >= 0;
+}
+
+static bool use_module_named(struct stack_modules *modules, struct csn_str name) {
+    struct csn_process_module found;
+    uint32_t module;
+    if (!modules->has_process || !name.len || session_find_module(modules->session, name) != NO_MODULE) return true;
+    csn_status status = csn_process_maps_find_named(modules->maps, modules->pid, name, &found);
+    if (status == CSN_OK) use_module(modules, &found, &module);
+    return status >= 0;
+}
+
+/* ---- frames ---- */
+
+/* An index of any name serves a line that names no module, if it has that function in that size. */
+static uint32_t module_of_symbol(struct stack_session *session, const struct line_frame *frame, uint32_t module) {
+    const struct symbol_site site = { frame->symbol, frame->value, frame->symbol_size, true };
+    struct csn_str given;
+    if (!frame->is_unnamed || !frame->symbol_size || session_index(session, module)) return module;
+    return stack_place_symbol(session, &site, &given) ? session_name_module(session, given, NULL) : module;
+}
+
+/* The one function of that name, or of what a demangler made of it. */
+static bool find_function(struct stack_session *session, const struct csn_index *index, const struct symbol_site *site, uint64_t *start,
+                          uint32_t *count) {
+    if (!symbol_tables_find(&session->symbols, index, site, start, count)) return false;
+    return *count || !memchr(site->name.ptr, '(', site->name.len)
+           || symbol_tables_find_plain(&session->symbols, index, site->name, start, 1, count);
+}
+
+/* A line may name a function alone: an index that was given may have it. */
+static bool find_bare_symbol(struct stack_session *session, const struct line_frame *frame, struct csn_str *module) {
+    const struct symbol_site site = { frame->symbol, frame->value, frame->symbol_size, false };
+    return stack_place_symbol(session, &site, module);
+}
+
+static bool add_bare_symbol(struct stack_session *session, const struct line_frame *frame) {
+    const struct frame_symbol named = { .offset = frame->value, .module = NO_MODULE };
+    return session_add_symbol(session, &named, frame->symbol, frame->flags);
+}
+
+static bool add_symbol_frame(struct stack_modules *modules, const struct line_frame *frame, uint32_t named_module) {
+    struct stack_session *session = modules->session;
+    uint32_t module = module_of_symbol(session, frame, named_module);
+    const struct csn_index *index = session_index(session, module);
+    const struct symbol_site site = { frame->symbol, frame->value, frame->symbol_size, false };
+    uint64_t start = 0;
+    uint32_t count = 0;
+    if (index && !find_function(session, index, &site, &start, &count)) return false;
+    if (count == 1) return session_add_frame(session, start + frame->value, module, frame->flags | CSN_STACK_ADDRESS);
+    if (!count && frame->pc) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
+    const struct frame_symbol named = { .offset = frame->value, .module = module, .same_name = count, .has_index = index };
+    return session_add_symbol(session, &named, frame->symbol, frame->flags);
+}
+
+/* A pc that no mapping covers may be placed all the same. */
+static bool add_pc_frame(struct stack_modules *modules, const struct line_frame *frame) {
+    struct stack_session *session = modules->session;
+    uint32_t module;
+    uint64_t addr;
+    if (module_table_covers(session->modules, frame->value))
+        return session_add_frame(session, frame->value, NO_MODULE, frame->flags);
+    if (stack_place_pc(&modules->places, session, frame, &module, &addr))
+        return session_add_frame(session, addr, module, frame->flags | CSN_STACK_ADDRESS);
+    module = frame->module.len ? session_find_module(session, frame->module) : NO_MODULE;
+    if (module != NO_MODULE && frame->symbol.len && !session_index(session, module)) {
+        const struct frame_symbol named = { .offset = frame->symbol_offset, .module = module };
+        return session_add_symbol(session, &named, frame->symbol, frame->flags);
+    }
+    return session_add_frame(session, frame->value, NO_MODULE, frame->flags)
+           && stack_place_later(&modules->places, session, frame);
+}
+
+/* An offset from the module's first byte. Indexes of images that are not relocated count from 0 all the same. */
+static uint64_t offset_address(struct stack_session *session, uint32_t module, uint64_t offset) {
+    uint64_t base = session_image_base(session, module);
+    return offset < base ? offset + base : offset;
+}
+
+bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_dialect *dialect, void *state,
+                             const struct line_frame *frame) {
+    struct stack_session *session = modules->session;
+    uint64_t value = frame->value;
+    if (frame->by_maps) use_process(modules, frame->pid);
+    if (!use_module_named(modules, frame->module)) return false;
+    if (frame->site == SITE_PC) return use_module_at(modules, value) && add_pc_frame(modules, frame);
+    struct csn_str name = frame->module;
+    if (frame->site == SITE_SYMBOL && !name.len && !find_bare_symbol(session, frame, &name)) return add_bare_symbol(session, frame);
+    uint32_t module = session_name_module(session, name, &frame->id);
+    if (module == NO_MODULE) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
+    if (frame->site == SITE_SYMBOL) return add_symbol_frame(modules, frame, module);
+    if (frame->site == SITE_FILE_OFFSET
+        && csn_process_maps_file_address(modules->maps, frame->module, value, &value) == CSN_E_MEMORY)
+        return false;
+    if (frame->site == SITE_ADDRESS && dialect->address) value = dialect->address(state, session, frame, module);
+    if (frame->site == SITE_OFFSET) value = offset_address(session, module, value);
+    if (frame->site == SITE_OFFSET && frame->pc) stack_place_known(&modules->places, session, module, frame->pc - value);
+    return session_add_frame(session, value, module, frame->flags | CSN_STACK_ADDRESS);
+}

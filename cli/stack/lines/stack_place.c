@@ -1,0 +1,278 @@
+/* Placing pcs without mappings. Images are loaded at multiples of a page: the function's name and the pc's place in a page tell the bias,
+ * unless the function is longer than a page. */
+#define _GNU_SOURCE
+#include "stack/lines/stack_place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/growing.h"
+
+enum { PAGE_SIZE = 4096, CANDIDATES_MAX = 64, LOOKUP_FRAMES = 64, UNPLACED_NAME = 48 };
+
+struct unplaced {
+    size_t frame;    /* of the session */
+    uint32_t module; /* that the line names; NO_MODULE */
+    uint32_t flags;
+    uint64_t pc;
+    char symbol[UNPLACED_NAME]; /* the end of what the line calls the function */
+};
+
+void stack_places_deinit(struct stack_places *places) {
+    free(places->unplaced);
+    places->unplaced = NULL;
+}
+
+/* ---- biases that are known ---- */
+
+static struct csn_str end_of_name(struct csn_str path) {
+    struct csn_str name = base_name_of(path);
+    enum { KEPT = sizeof(((struct place *)0)->name) - 1 };
+    return name.len > KEPT ? (struct csn_str){ name.ptr + name.len - KEPT, KEPT } : name;
+}
+
+static struct place *find_place(struct stack_places *places, struct csn_str name) {
+    struct csn_str end = end_of_name(name);
+    for (uint32_t i = 0; i < places->count; i++)
+        if (strlen(places->items[i].name) == end.len && memcmp(places->items[i].name, end.ptr, end.len) == 0) return &places->items[i];
+    return NULL;
+}
+
+static void keep_place(struct stack_places *places, struct csn_str name, uint64_t bias) {
+    struct place *place = find_place(places, name);
+    if (!place) {
+        place = &places->items[places->count < PLACES_MAX ? places->count++ : places->oldest++ % PLACES_MAX];
+        struct csn_str end = end_of_name(name);
+        memcpy(place->name, end.ptr, end.len);
+        place->name[end.len] = 0;
+    }
+    place->bias = bias;
+}
+
+void stack_place_known(struct stack_places *places, const struct stack_session *session, uint32_t module, uint64_t bias) {
+    const char *name = session->modules->items[module].name;
+    if (name) keep_place(places, (struct csn_str){ name, strlen(name) }, bias);
+}
+
+/* ---- functions ---- */
+
+/* The byte that is looked up for the frame: a return address may be the end of its function. */
+static uint64_t looked_up(uint32_t flags, uint64_t addr) {
+    return addr && !(flags & (CSN_STACK_EXACT | CSN_STACK_BEFORE)) ? addr - 1 : addr;
+}
+
+static bool has_function(const struct csn_index *index, uint32_t flags, uint64_t addr) {
+    struct csn_frame found;
+    size_t count;
+    return csn_index_lookup(index, looked_up(flags, addr), &found, 1, &count, NULL) == CSN_OK && count > 0;
+}
+
+/* Whether the function that starts at `start` is the one at `addr`. */
+static bool is_within(const struct csn_index *index, const struct line_frame *frame, uint64_t start, uint64_t addr) {
+    struct csn_frame found[LOOKUP_FRAMES];
+    size_t count;
+    uint64_t at = looked_up(frame->flags, addr);
+    if (csn_index_lookup(index, at, found, LOOKUP_FRAMES, &count, NULL) != CSN_OK || !count || count > LOOKUP_FRAMES) return false;
+    return at - found[count - 1].offset == start;
+}
+
+/* "parse_line" of "orders::(anonymous namespace)::parse_line<int>(char const*)". */
+static struct csn_str own_name(struct csn_str symbol) {
+    if (!symbol.len) return (struct csn_str){ "", 0 };
+    size_t end = 0, from;
+    while (end < symbol.len && (symbol.ptr[end] != '(' || !end || symbol.ptr[end - 1] == ':') && symbol.ptr[end] != '<') end++;
+    for (from = end; from && symbol.ptr[from - 1] != ':' && symbol.ptr[from - 1] != '.' && symbol.ptr[from - 1] != ' ';) from--;
+    return (struct csn_str){ symbol.ptr + from, end - from };
+}
+
+/* A guess needs a function of the line's name there, whether the index has it mangled or not. */
+static bool has_named_function(const struct csn_index *index, struct csn_str symbol, uint32_t flags, uint64_t addr) {
+    struct csn_frame found[LOOKUP_FRAMES];
+    size_t count;
+    struct csn_str name = own_name(symbol);
+    if (csn_index_lookup(index, looked_up(flags, addr), found, LOOKUP_FRAMES, &count, NULL) != CSN_OK || !count) return false;
+    bool same = !name.len || count > LOOKUP_FRAMES;
+    for (size_t i = 0; !same && i < count; i++) same = memmem(found[i].name.ptr, found[i].name.len, name.ptr, name.len) != NULL;
+    return same;
+}
+
+/* Whether `frame` may be in the function that starts at `start`, and where. `known`: a bias that holds if it fits. */
+static bool place_in_function(const struct csn_index *index, const struct line_frame *frame, uint64_t start, const struct place *known,
+                              uint64_t *addr) {
+    if (frame->has_symbol_offset) {
+        *addr = start + frame->symbol_offset;
+        return (frame->value - *addr) % PAGE_SIZE == 0 && is_within(index, frame, start, *addr);
+    }
+    *addr = known ? frame->value - known->bias : 0;
+    if (known && is_within(index, frame, start, *addr)) return true;
+    *addr = start + (frame->value - start) % PAGE_SIZE;
+    if (*addr == start && !(frame->flags & CSN_STACK_EXACT)) *addr += PAGE_SIZE; /* of a function that is a page long */
+    return is_within(index, frame, start, *addr) && !is_within(index, frame, start, *addr + PAGE_SIZE);
+}
+
+/* By the one function of that name where the pc's place in a page fits. */
+static bool place_by_name(struct stack_session *session, const struct csn_index *index, const struct line_frame *frame,
+                          const struct place *known, uint64_t *addr) {
+    enum { SAME_NAME_MAX = 16 };
+    const struct symbol_site site = { .name = frame->symbol, .offset = frame->has_symbol_offset ? frame->symbol_offset : 0,
+                                      .size = frame->symbol_size };
+    uint64_t starts[SAME_NAME_MAX], candidate;
+    uint32_t count = 0, fitting = 0;
+    if (!frame->symbol.len || !symbol_tables_find(&session->symbols, index, &site, starts, &count)) return false;
+    if (count != 1 && !symbol_tables_find_plain(&session->symbols, index, frame->symbol, starts, SAME_NAME_MAX, &count)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!place_in_function(index, frame, starts[i], known, &candidate)) continue;
+        if (fitting++) return false;
+        *addr = candidate;
+    }
+    return fitting == 1;
+}
+
+bool stack_place_symbol(struct stack_session *session, const struct symbol_site *site, struct csn_str *module) {
+    size_t given = csn_store_given_count(session->store);
+    for (size_t i = 0; i < given && i < CANDIDATES_MAX; i++) {
+        struct csn_str candidate = csn_store_given_name(session->store, i);
+        uint32_t number = session_name_module(session, candidate, NULL), count = 0;
+        const struct csn_index *index = number == NO_MODULE ? NULL : session_index(session, number);
+        uint64_t start;
+        if (!index || !symbol_tables_find(&session->symbols, index, site, &start, &count) || count != 1) continue;
+        *module = candidate;
+        return true;
+    }
+    return false;
+}
+
+bool stack_place_is_alone(struct stack_session *session, uint64_t addr, uint32_t flags) {
+    if (csn_store_given_count(session->store) != 1) return false;
+    uint32_t module = session_name_module(session, csn_store_given_name(session->store, 0), NULL);
+    const struct csn_index *index = module == NO_MODULE ? NULL : session_index(session, module);
+    return index && has_function(index, flags, addr);
+}
+
+/* ---- candidates ---- */
+
+static bool is_library(struct csn_str name) {
+    for (size_t i = 0; i + 3 <= name.len; i++)
+        if (memcmp(name.ptr + i, ".so", 3) == 0) return true;
+    return false;
+}
+
+/* What other indexes leave to one of them. */
+struct place_guess {
+    bool unmoved;  /* it may lie where it was linked */
+    bool program;  /* it may be the program */
+};
+
+static bool place_in(struct stack_places *places, struct stack_session *session, const struct line_frame *frame, struct csn_str name,
+                     struct place_guess guess, uint32_t *module, uint64_t *addr) {
+    *module = session_name_module(session, name, &frame->id);
+    const struct csn_index *index = *module == NO_MODULE ? NULL : session_index(session, *module);
+    if (!index) return false;
+    const struct place *known = find_place(places, name);
+    if (place_by_name(session, index, frame, known, addr)) {
+        keep_place(places, name, frame->value - *addr);
+        return true;
+    }
+    *addr = known ? frame->value - known->bias : 0;
+    if (known && has_named_function(index, frame->symbol, frame->flags, *addr)) return true;
+    *addr = frame->value;
+    if (guess.unmoved && has_named_function(index, frame->symbol, frame->flags, *addr)) return true;
+    *addr = frame->value - frame->usual_base;
+    return guess.program && frame->usual_base && frame->value >= frame->usual_base
+           && has_named_function(index, frame->symbol, frame->flags, *addr);
+}
+
+/* ---- the kernel ---- */
+
+void stack_place_kernel_at(struct stack_places *places, uint64_t bias) {
+    places->kernel_bias = bias;
+    places->has_kernel_bias = true;
+}
+
+void stack_place_kernel_unknown(struct stack_places *places) { places->has_kernel_bias = false; }
+
+/* "vmlinux", or else the first index that was given and is linked where kernels are. */
+static uint32_t kernel_module(struct stack_session *session, const struct csn_index **index) {
+    static const struct csn_str usual = { "vmlinux", 7 };
+    const uint64_t kernels_start = 1ull << 31;
+    uint32_t module = session_name_module(session, usual, NULL);
+    *index = module == NO_MODULE ? NULL : session_index(session, module);
+    size_t given = csn_store_given_count(session->store);
+    for (size_t i = 0; !*index && i < given && i < CANDIDATES_MAX; i++) {
+        module = session_name_module(session, csn_store_given_name(session->store, i), NULL);
+        if (module != NO_MODULE && session_image_base(session, module) >= kernels_start) *index = session_index(session, module);
+    }
+    return module;
+}
+
+bool stack_place_has_kernel(struct stack_session *session) {
+    const struct csn_index *index;
+    kernel_module(session, &index);
+    return index != NULL;
+}
+
+static bool place_in_kernel(const struct stack_places *places, struct stack_session *session, const struct line_frame *frame,
+                            uint32_t *module, uint64_t *addr) {
+    const struct csn_index *index;
+    *module = kernel_module(session, &index);
+    *addr = frame->value - (places->has_kernel_bias ? places->kernel_bias : 0);
+    return index && has_function(index, frame->flags, *addr);
+}
+
+/* ---- pcs ---- */
+
+bool stack_place_pc(struct stack_places *places, struct stack_session *session, const struct line_frame *frame, uint32_t *module,
+                    uint64_t *addr) {
+    struct place_guess guess = { true, !is_library(frame->module) };
+    if (frame->is_unnamed) return place_in_kernel(places, session, frame, module, addr);
+    if (frame->module.len) return place_in(places, session, frame, frame->module, guess, module, addr);
+    size_t count = csn_store_given_count(session->store), programs = 0;
+    for (size_t i = 0; i < count && i < CANDIDATES_MAX; i++) programs += !is_library(csn_store_given_name(session->store, i));
+    for (size_t i = 0; i < count && i < CANDIDATES_MAX; i++) {
+        struct csn_str name = csn_store_given_name(session->store, i);
+        guess = (struct place_guess){ count == 1, programs == 1 && !is_library(name) };
+        if (place_in(places, session, frame, name, guess, module, addr)) return true;
+    }
+    return false;
+}
+
+/* ---- later ---- */
+
+bool stack_place_later(struct stack_places *places, struct stack_session *session, const struct line_frame *frame) {
+    enum { UNPLACED_MAX = 4096 };
+    if (places->unplaced_count == UNPLACED_MAX || !session->frame_count) return true;
+    if (!reserve_items(&places->unplaced, &places->unplaced_capacity, places->unplaced_count + 1, sizeof(*places->unplaced))) return false;
+    uint32_t module = frame->module.len ? session_find_module(session, frame->module) : NO_MODULE;
+    struct unplaced *item = &places->unplaced[places->unplaced_count++];
+    struct csn_str name = own_name(frame->symbol);
+    *item = (struct unplaced){ session->frame_count - 1, module, frame->flags, frame->value, "" };
+    memcpy(item->symbol, name.ptr, name.len < UNPLACED_NAME ? name.len : UNPLACED_NAME - 1);
+    return true;
+}
+
+static bool place_as_others(struct stack_places *places, struct stack_session *session, const struct unplaced *item, struct csn_str name) {
+    const struct place *known = find_place(places, name);
+    uint32_t module = known ? session_find_module(session, name) : NO_MODULE;
+    const struct csn_index *index = module == NO_MODULE ? NULL : session_index(session, module);
+    const struct csn_str symbol = { item->symbol, strlen(item->symbol) };
+    if (!index || !has_named_function(index, symbol, item->flags, item->pc - known->bias)) return false;
+    struct csn_stack_frame *frame = &session->frames[item->frame];
+    *frame = (struct csn_stack_frame){ item->pc - known->bias, module, frame->flags | CSN_STACK_ADDRESS };
+    return true;
+}
+
+void stack_place_rest(struct stack_places *places, struct stack_session *session) {
+    for (size_t i = 0; i < places->unplaced_count && places->count; i++) {
+        const struct unplaced *item = &places->unplaced[i];
+        if (item->frame >= session->frame_count) continue;
+        if (item->module != NO_MODULE && item->module < session->modules->count) {
+            const char *name = session->modules->items[item->module].name;
+            if (name) place_as_others(places, session, item, (struct csn_str){ name, strlen(name) });
+            continue;
+        }
+        size_t count = csn_store_given_count(session->store);
+        for (size_t k = 0; k < count && k < CANDIDATES_MAX; k++)
+            if (place_as_others(places, session, item, csn_store_given_name(session->store, k))) break;
+    }
+    places->unplaced_count = 0;
+}

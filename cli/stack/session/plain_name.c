@@ -1,0 +1,77 @@
+/* One pass over a demangled name. */
+#include "stack/session/plain_name.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static const char anonymous[] = "(anonymous namespace)", operator_word[] = "operator";
+
+struct plain_writer {
+    char *out;
+    size_t used, cap;
+};
+
+static void put_plain(struct plain_writer *w, const char *bytes, size_t size) {
+    for (size_t i = 0; i < size && w->used < w->cap; i++) w->out[w->used++] = bytes[i];
+}
+
+static bool ends_with(const struct plain_writer *w, const char *text) {
+    size_t size = strlen(text);
+    return w->used >= size && memcmp(w->out + w->used - size, text, size) == 0;
+}
+
+static bool starts_with(struct csn_str name, size_t at, const char *text) {
+    size_t size = strlen(text);
+    return name.len - at >= size && memcmp(name.ptr + at, text, size) == 0;
+}
+
+/* After the bracket that closes the one at `at`; the end, if there is none. */
+static size_t skip_brackets(struct csn_str name, size_t at, char open, char close) {
+    size_t depth = 0;
+    for (; at < name.len; at++) {
+        bool arrow = at && name.ptr[at - 1] == '-' && name.ptr[at] == '>';
+        if (name.ptr[at] == open) depth++;
+        else if (name.ptr[at] == close && !arrow && --depth == 0) return at + 1;
+    }
+    return at;
+}
+
+/* "::h0123456789abcdef" of Rust's older mangling. */
+static size_t without_hash(const char *name, size_t size) {
+    enum { DIGITS = 16, HASH = 3 + DIGITS };
+    if (size <= HASH || memcmp(name + size - HASH, "::h", 3) != 0) return size;
+    for (size_t i = size - DIGITS; i < size; i++) {
+        bool hex = (name[i] >= '0' && name[i] <= '9') || (name[i] >= 'a' && name[i] <= 'f');
+        if (!hex) return size;
+    }
+    return size - HASH;
+}
+
+size_t plain_name(struct csn_str name, char *out, size_t cap) {
+    struct plain_writer w = { out, 0, cap };
+    for (size_t at = 0; at < name.len;) {
+        char c = name.ptr[at];
+        if (c == '(' && starts_with(name, at, anonymous)) {
+            put_plain(&w, anonymous, sizeof(anonymous) - 1);
+            at += sizeof(anonymous) - 1;
+        } else if (c == '(' && ends_with(&w, operator_word) && starts_with(name, at, "()")) {
+            put_plain(&w, "()", 2);
+            at += 2;
+        } else if (c == '(') {
+            break; /* the arguments */
+        } else if (c == '<' && !ends_with(&w, operator_word) && !ends_with(&w, "operator<")) {
+            at = skip_brackets(name, at, '<', '>');
+        } else if (c == '[' && !ends_with(&w, operator_word)) {
+            at = skip_brackets(name, at, '[', ']');
+        } else if (c == ' ') {
+            bool more = at + 1 < name.len && name.ptr[at + 1] != '[';
+            if (more && !ends_with(&w, operator_word)) w.used = 0; /* what came was the return type */
+            at++;
+        } else {
+            put_plain(&w, &c, 1);
+            at++;
+        }
+    }
+    if (w.used >= 2 && ends_with(&w, "::")) w.used -= 2; /* Rust's f::<u8> */
+    return without_hash(out, w.used);
+}

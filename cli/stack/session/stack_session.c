@@ -1,0 +1,185 @@
+/* Modules and frames on their way to the library. */
+#define _GNU_SOURCE
+#include "stack/session/stack_session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/cli_message.h"
+#include "ui/growing.h"
+
+static struct csn_str str_of(const char *text) {
+    return text ? (struct csn_str){ text, strlen(text) } : (struct csn_str){ "", 0 };
+}
+
+/* ---- the session ---- */
+
+bool session_init(struct stack_session *session, const struct text_list *files, const struct text_list *folders,
+                  const struct search_values *search, uint64_t max_frames, uint64_t cache_bytes) {
+    *session = (struct stack_session){ .max_frames = max_frames, .is_stale = true, .files = files };
+    session->modules = &session->stream_modules;
+    struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
+    options.max_frames = max_frames;
+    options.cache_bytes = cache_bytes;
+    if (!symbol_search_begin(&session->search, search)) return false;
+    if (!module_store_create(files, folders, &session->search, &session->store)) return false;
+    if (csn_symbolicator_create(&options, &session->symbolicator, NULL) == CSN_OK) return true;
+    cli_error_memory("stacks");
+    return false;
+}
+
+void session_deinit(struct stack_session *session) {
+    csn_symbolicator_destroy(session->symbolicator);
+    symbol_tables_clear(&session->symbols);
+    module_table_deinit(&session->stream_modules);
+    module_table_deinit(&session->own_modules);
+    free(session->own_text);
+    free(session->placed);
+    free(session->frames);
+    frame_symbols_deinit(&session->frame_symbols);
+    csn_store_destroy(session->store);
+    symbol_search_end(&session->search);
+}
+
+bool session_is_full(const struct stack_session *session) { return csn_store_is_full(session->store); }
+
+void session_trim(struct stack_session *session) {
+    csn_symbolicator_forget(session->symbolicator);
+    symbol_tables_clear(&session->symbols);
+    module_table_forget_indexes(&session->stream_modules);
+    module_table_forget_indexes(&session->own_modules);
+    csn_store_trim(session->store);
+}
+
+/* ---- modules ---- */
+
+void session_use(struct stack_session *session, bool own) {
+    struct module_table *wanted = own ? &session->own_modules : &session->stream_modules;
+    if (own) module_table_clear(&session->own_modules);
+    if (own) session->own_text_size = 0;
+    if (own || session->modules != wanted) session->is_stale = true;
+    session->modules = wanted;
+}
+
+void session_keep_text(struct stack_session *session, struct csn_str text) {
+    if (text.len > session->own_text_capacity) {
+        char *grown = realloc(session->own_text, text.len);
+        if (!grown) return;
+        session->own_text = grown;
+        session->own_text_capacity = text.len;
+    }
+    memcpy(session->own_text, text.ptr, text.len);
+    session->own_text_size = text.len;
+}
+
+bool session_use_same(struct stack_session *session, struct csn_str text, size_t *size) {
+    *size = session->own_text_size;
+    if (!*size || text.len < *size || memcmp(text.ptr, session->own_text, *size) != 0) return false;
+    if (session->modules != &session->own_modules) session->is_stale = true;
+    session->modules = &session->own_modules;
+    return true;
+}
+
+void session_clear_modules(struct stack_session *session) {
+    module_table_clear(session->modules);
+    session->is_stale = true;
+}
+
+bool session_add_module(struct stack_session *session, const struct module_names *names, uint64_t start, uint64_t end,
+                        uint64_t bias, uint32_t *out) {
+    if (!module_table_add(session->modules, names, start, end, bias, out)) return false;
+    if (start < end) session->is_stale = true;
+    session->is_short = true;
+    return true;
+}
+
+uint32_t session_find_module(const struct stack_session *session, struct csn_str name) {
+    return module_table_find(session->modules, name);
+}
+
+uint32_t session_name_module(struct stack_session *session, struct csn_str name, const struct build_id *id) {
+    uint32_t module = module_table_find(session->modules, name);
+    if (module != NO_MODULE && !(id && id->size)) return module;
+    if (module != NO_MODULE) {
+        struct stack_module *known = &session->modules->items[module];
+        if (known->id.size == id->size && memcmp(known->id.bytes, id->bytes, id->size) == 0) return module;
+        if (!known->id.size) {
+            known->id = *id;
+            known->resolved = false;
+            session->is_stale = true;
+            return module;
+        }
+    }
+    struct module_names names = { .name = name };
+    if (id) names.id = *id;
+    return session_add_module(session, &names, 0, 0, 0, &module) ? module : NO_MODULE;
+}
+
+const struct csn_index *session_index(struct stack_session *session, uint32_t module) {
+    return module_table_index(session->modules, session->store, module, session->explain);
+}
+
+uint64_t session_image_base(struct stack_session *session, uint32_t module) {
+    const struct csn_index *index = session_index(session, module);
+    struct csn_index_info info = { .base_address = 0 };
+    if (index) csn_index_get_info(index, &info, sizeof(info));
+    return info.base_address;
+}
+
+/* ---- frames ---- */
+
+void session_begin_stack(struct stack_session *session) {
+    session->frame_count = 0;
+    session->sample.known = false;
+    frame_symbols_clear(&session->frame_symbols);
+}
+
+bool session_add_frame(struct stack_session *session, uint64_t pc, uint32_t module, uint32_t flags) {
+    if (session->frame_count == session->max_frames) return true;
+    if (!reserve_items(&session->frames, &session->frame_capacity, session->frame_count + 1, sizeof(*session->frames))) return false;
+    session->frames[session->frame_count++] = (struct csn_stack_frame){ pc, module, flags };
+    return true;
+}
+
+bool session_add_symbol(struct stack_session *session, const struct frame_symbol *symbol, struct csn_str name, uint32_t flags) {
+    struct frame_symbol item = *symbol;
+    item.frame = session->frame_count;
+    if (session->frame_count == session->max_frames) return true;
+    if (!frame_symbols_add(&session->frame_symbols, &item, name)) return false;
+    /* No module covers the last pc: the frame is part of the stack, and nothing is found there. */
+    return session_add_frame(session, UINT64_MAX, NO_MODULE, CSN_STACK_EXACT | (flags & CSN_STACK_UNRELIABLE));
+}
+
+static csn_status place_modules(struct stack_session *session, struct csn_error *err) {
+    const struct module_table *table = session->modules;
+    session->placings++;
+    if (session_is_full(session)) session_trim(session);
+    if (table->count > session->placed_capacity) {
+        struct csn_module *placed = reallocarray(session->placed, table->count, sizeof(*placed));
+        if (!placed) return CSN_E_MEMORY;
+        session->placed = placed;
+        session->placed_capacity = table->count;
+    }
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct stack_module *m = &table->items[i];
+        session->placed[i] = (struct csn_module){ .name = str_of(m->name), .index = session_index(session, i),
+                                                  .start = m->start, .end = m->end, .bias = m->bias };
+    }
+    csn_status status = csn_symbolicator_set_modules(session->symbolicator, session->placed, table->count, err);
+    session->is_stale = session->is_short = status < 0;
+    return status;
+}
+
+csn_status session_answer(struct stack_session *session, struct csn_error *err) {
+    if (session->is_stale || session->is_short) {
+        csn_status status = place_modules(session, err);
+        if (status < 0) return status;
+    }
+    csn_status status = csn_symbolicator_answer(session->symbolicator, session->frames, session->frame_count, &session->answers, err);
+    if (status == CSN_OK) tally_stack(&session->tally, session->answers, session->frame_count, &session->frame_symbols);
+    return status;
+}
+
+uint64_t session_epoch(const struct stack_session *session) {
+    return session->placings + csn_symbolicator_generation(session->symbolicator);
+}

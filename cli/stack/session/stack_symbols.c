@@ -1,0 +1,192 @@
+/* A table of names for each index that is asked for one, made once. */
+#define _GNU_SOURCE
+#include "stack/session/stack_symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <callsign/inspect.h>
+
+#include "stack/session/plain_name.h"
+#include "ui/name_text.h"
+
+/* Functions of one slot form a list: those of one name, however many, cost no other name anything. */
+struct symbol_entry {
+    uint32_t hash, next; /* function + 1; 0: the last */
+};
+
+struct symbol_table {
+    const struct csn_index *index;
+    struct symbol_entry *entries; /* by function */
+    uint32_t *slots;              /* function + 1, by hash of its name; 0: none */
+    uint32_t mask, function_count;
+    struct symbol_entry *plain_entries; /* the same by plain names; NULL: nobody asked */
+    uint32_t *plain_slots;
+    bool in_pieces;               /* names are put together in `scratch` */
+    char *scratch;
+    size_t scratch_size;
+};
+
+enum { TABLES_MAX = 64 };
+
+static uint32_t hash_symbol(struct csn_str name) {
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < name.len; i++) hash = (hash ^ (unsigned char)name.ptr[i]) * 16777619u;
+    return hash ^ hash >> 15;
+}
+
+static bool same_text(struct csn_str a, struct csn_str b) { return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0; }
+
+/* The function with its whole name, which holds until the next call. False: damaged, or no memory. */
+static bool read_symbol_function(struct symbol_table *table, uint32_t i, struct csn_function *out) {
+    const struct csn_frame_ref ref = { .name = i };
+    struct csn_frame frame;
+    if (csn_index_function(table->index, i, out, NULL) != CSN_OK) return false;
+    if (out->name.len || !table->in_pieces) return true;
+    size_t need = csn_index_resolve_into(table->index, &ref, table->scratch, table->scratch_size, &frame);
+    if (need > table->scratch_size) {
+        char *scratch = realloc(table->scratch, need);
+        if (!scratch) return false;
+        table->scratch = scratch;
+        table->scratch_size = need;
+        csn_index_resolve_into(table->index, &ref, scratch, need, &frame);
+    }
+    out->name = frame.name;
+    return true;
+}
+
+static void free_symbol_table(struct symbol_table *table) {
+    free(table->entries);
+    free(table->slots);
+    free(table->plain_entries);
+    free(table->plain_slots);
+    free(table->scratch);
+}
+
+static bool build_symbol_table(const struct csn_index *index, struct symbol_table *out) {
+    struct csn_index_info info;
+    csn_index_get_info(index, &info, sizeof(info));
+    uint32_t size = 16;
+    while (size < info.function_count && size < 1u << 30) size *= 2;
+    *out = (struct symbol_table){ .index = index, .mask = size - 1, .function_count = info.function_count,
+                                  .in_pieces = info.format == CSN_FORMAT_BSYM };
+    out->slots = calloc(size, sizeof(*out->slots));
+    out->entries = calloc(info.function_count ? info.function_count : 1, sizeof(*out->entries));
+    if (!out->slots || !out->entries) {
+        free_symbol_table(out);
+        return false;
+    }
+    for (uint32_t i = info.function_count; i-- > 0;) { /* the first one becomes the head */
+        struct csn_function function;
+        if (!read_symbol_function(out, i, &function)) continue;
+        uint32_t hash = hash_symbol(function.name), *slot = &out->slots[hash & out->mask];
+        out->entries[i] = (struct symbol_entry){ hash, *slot };
+        *slot = i + 1;
+    }
+    return true;
+}
+
+static struct symbol_table *symbol_table_of(struct symbol_tables *tables, const struct csn_index *index) {
+    for (size_t i = 0; i < tables->count; i++)
+        if (tables->items[i].index == index) return &tables->items[i];
+    if (!tables->items) tables->items = calloc(TABLES_MAX, sizeof(*tables->items));
+    if (!tables->items) return NULL;
+    if (tables->count == TABLES_MAX) free_symbol_table(&tables->items[--tables->count]);
+    struct symbol_table *table = &tables->items[tables->count];
+    if (!build_symbol_table(index, table)) return NULL;
+    tables->count++;
+    return table;
+}
+
+void symbol_tables_clear(struct symbol_tables *tables) {
+    for (size_t i = 0; i < tables->count; i++) free_symbol_table(&tables->items[i]);
+    free(tables->items);
+    *tables = (struct symbol_tables){ NULL, 0 };
+}
+
+/* Bytes from a function to the next one: what a kernel prints as its size. */
+static uint64_t distance_to_next(const struct symbol_table *table, uint32_t i, const struct csn_function *function) {
+    struct csn_function next;
+    for (uint32_t k = i + 1; k < table->function_count && k < i + 16; k++)
+        if (csn_index_function(table->index, k, &next, NULL) == CSN_OK && next.start > function->start)
+            return next.start - function->start;
+    return 0;
+}
+
+/* `sized`: only functions that end where the site says. */
+static uint32_t find_symbol(struct symbol_table *table, const struct symbol_site *site, bool sized, uint64_t *start) {
+    enum { PROBES = 1 << 16 };
+    uint32_t found = 0, hash = hash_symbol(site->name), at = table->slots[hash & table->mask];
+    for (unsigned probe = 0; at && probe < PROBES; at = table->entries[at - 1].next, probe++) {
+        struct csn_function function;
+        if (table->entries[at - 1].hash != hash || !read_symbol_function(table, at - 1, &function)) continue;
+        if (!same_text(function.name, site->name)) continue;
+        uint64_t distance = distance_to_next(table, at - 1, &function);
+        if (distance && site->offset > distance) continue;
+        if (sized && distance != site->size && function.size != site->size) continue;
+        if (found && *start == function.start) continue;
+        if (!found++) *start = function.start;
+    }
+    return found;
+}
+
+bool symbol_tables_find(struct symbol_tables *tables, const struct csn_index *index, const struct symbol_site *site,
+                        uint64_t *start, uint32_t *count) {
+    struct symbol_table *table = symbol_table_of(tables, index);
+    if (!table) return false;
+    *count = site->size ? find_symbol(table, site, true, start) : 0;
+    if (!*count && !site->must_fit) *count = find_symbol(table, site, false, start);
+    return true;
+}
+
+/* ---- plain names ---- */
+
+enum { PLAIN_NAME_MAX = 512 };
+
+static size_t plain_function_name(struct symbol_table *table, struct name_text *names, uint32_t i, struct csn_function *function, char *out) {
+    if (!read_symbol_function(table, i, function)) return 0;
+    return plain_name(name_text(names, function->name), out, PLAIN_NAME_MAX);
+}
+
+static bool build_plain_names(struct symbol_table *table, struct name_text *names) {
+    table->plain_slots = calloc((size_t)table->mask + 1, sizeof(*table->plain_slots));
+    table->plain_entries = calloc(table->function_count ? table->function_count : 1, sizeof(*table->plain_entries));
+    if (!table->plain_slots || !table->plain_entries) return false;
+    for (uint32_t i = table->function_count; i-- > 0;) {
+        char name[PLAIN_NAME_MAX];
+        struct csn_function function;
+        size_t size = plain_function_name(table, names, i, &function, name);
+        if (!size) continue;
+        uint32_t hash = hash_symbol((struct csn_str){ name, size }), *slot = &table->plain_slots[hash & table->mask];
+        table->plain_entries[i] = (struct symbol_entry){ hash, *slot };
+        *slot = i + 1;
+    }
+    return true;
+}
+
+static void find_plain(struct symbol_table *table, struct name_text *names, struct csn_str plain, uint64_t *starts, uint32_t capacity,
+                       uint32_t *count) {
+    enum { PROBES = 1 << 12 };
+    uint32_t hash = hash_symbol(plain), at = table->plain_slots[hash & table->mask];
+    for (unsigned probe = 0; at && probe < PROBES && *count < capacity; at = table->plain_entries[at - 1].next, probe++) {
+        char name[PLAIN_NAME_MAX];
+        struct csn_function function;
+        if (table->plain_entries[at - 1].hash != hash) continue;
+        size_t size = plain_function_name(table, names, at - 1, &function, name);
+        if (same_text((struct csn_str){ name, size }, plain)) starts[(*count)++] = function.start;
+    }
+}
+
+bool symbol_tables_find_plain(struct symbol_tables *tables, const struct csn_index *index, struct csn_str name, uint64_t *starts,
+                              uint32_t capacity, uint32_t *count) {
+    struct symbol_table *table = symbol_table_of(tables, index);
+    struct name_text names;
+    char plain[PLAIN_NAME_MAX];
+    *count = 0;
+    if (!table || !name_text_init(&names, true)) return false;
+    bool good = table->plain_slots || build_plain_names(table, &names);
+    struct csn_str wanted = { plain, plain_name(name_text(&names, name), plain, sizeof(plain)) };
+    if (good && wanted.len) find_plain(table, &names, wanted, starts, capacity, count);
+    name_text_deinit(&names);
+    return good;
+}

@@ -1,0 +1,335 @@
+/* A stack is held until it ends; everything else passes at once. */
+#include "stack/text/stack_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/growing.h"
+#include "ui/line_input.h"
+
+enum { LINE_MAX_BYTES = 1 << 16, HELD_MAX_BYTES = 1 << 26, SEARCH_MAX_BYTES = 1 << 17, MAPS_MAX_BYTES = 1 << 20,
+       LINES_WITHOUT_MAP = 16 };
+static const size_t NO_DIALECT = SIZE_MAX;
+
+static bool init_states(struct stack_text *text) {
+    text->states = calloc(text->dialect_count, sizeof(*text->states));
+    for (size_t i = 0; text->states && i < text->dialect_count; i++) {
+        const struct stack_dialect *dialect = text->dialects[i];
+        if (!dialect->state_size) continue;
+        text->states[i] = calloc(1, dialect->state_size);
+        if (!text->states[i]) return false;
+        if (dialect->init) dialect->init(text->states[i], text->session);
+    }
+    return text->states != NULL;
+}
+
+bool stack_text_init(struct stack_text *text, struct stack_session *session, struct stack_output *output, bool in_place,
+                     const struct stack_dialect *const *dialects, size_t dialect_count, const char *forced) {
+    *text = (struct stack_text){ .session = session, .output = output, .in_place = in_place, .dialects = dialects,
+                                 .dialect_count = dialect_count, .forced = NO_DIALECT, .current = NO_DIALECT, .awake = NO_DIALECT };
+    for (size_t i = 0; forced && i < dialect_count; i++)
+        if (strcmp(dialects[i]->name, forced) == 0) text->forced = i;
+    session_use(session, false);
+    session_clear_modules(session);
+    session_begin_stack(session);
+    if (stack_modules_init(&text->modules, session) && init_states(text)) return true;
+    stack_text_deinit(text);
+    return false;
+}
+
+void stack_text_deinit(struct stack_text *text) {
+    for (size_t i = 0; text->states && i < text->dialect_count; i++) free(text->states[i]);
+    free(text->states);
+    stack_modules_deinit(&text->modules);
+    held_stack_deinit(&text->held);
+    line_queue_deinit(&text->waiting);
+    line_queue_deinit(&text->queue);
+    free(text->pieces);
+    text->states = NULL;
+    text->pieces = NULL;
+}
+
+/* ---- the stack that is held ---- */
+
+/* False: no memory. */
+static bool pass_line(struct stack_text *text, struct csn_str line) {
+    if (!text->in_place) return true;
+    if (text->part) return stack_part_add_text(text->part, line);
+    out_bytes(text->output->out, line.ptr, line.len);
+    return true;
+}
+
+static bool answer_held(struct stack_text *text) {
+    struct csn_error err = CSN_ERROR_INIT;
+    const struct stack_dialect *dialect = text->dialects[text->current];
+    stack_place_rest(&text->modules.places, text->session);
+    if (text->part) return stack_part_add_stack(text->part, text->session, &text->held, dialect, text->goes_on);
+    if (session_answer(text->session, &err) < 0) return false;
+    if (text->in_place) held_stack_fill(&text->held, text->output, text->session, dialect, &text->added_lines);
+    else output_stack(text->output, text->session);
+    return true;
+}
+
+static bool pass_held(struct stack_text *text) {
+    for (size_t i = 0; i < text->held.count; i++)
+        if (!pass_line(text, (struct csn_str){ text->held.text.bytes + text->held.lines[i].at, text->held.lines[i].size })) return false;
+    return true;
+}
+
+static bool end_stack(struct stack_text *text) {
+    if (text->current == NO_DIALECT) return true;
+    if (text->session->frame_count ? !answer_held(text) : !pass_held(text)) return false;
+    text->current = NO_DIALECT;
+    held_stack_clear(&text->held);
+    session_begin_stack(text->session);
+    return true;
+}
+
+/* ---- lines ---- */
+
+static bool has_marks(const struct stack_dialect *dialect, uint32_t marks) {
+    for (size_t i = 0; i < MARK_SETS && dialect->marks[i]; i++)
+        if ((marks & dialect->marks[i]) == dialect->marks[i]) return true;
+    return false;
+}
+
+/* The lines of a log have few different sets of marks. */
+static uint64_t dialects_for(struct stack_text *text, uint32_t marks) {
+    struct dialects_by_marks *cached = &text->by_marks[(marks * 2654435761u >> 16) % DIALECT_CACHE];
+    if (cached->known && cached->marks == marks) return cached->dialects;
+    *cached = (struct dialects_by_marks){ .marks = marks, .known = true };
+    for (size_t i = 0; i < text->dialect_count; i++)
+        if (has_marks(text->dialects[i], marks)) cached->dialects |= 1ull << i;
+    return cached->dialects;
+}
+
+static enum line_kind read_with(struct stack_text *text, size_t dialect, struct csn_str line, struct line_frame *out) {
+    *out = (struct line_frame){ .site = SITE_PC };
+    return text->dialects[dialect]->read(text->states[dialect], &text->modules, line, text->current == dialect, out);
+}
+
+/* The dialect of the stack that is open goes first, so that its lines are not taken for another's. NO_DIALECT: none reads it. */
+static size_t read_line(struct stack_text *text, struct csn_str line, enum line_kind *kind, struct line_frame *out) {
+    size_t first = text->forced != NO_DIALECT ? text->forced : text->current;
+    *kind = first != NO_DIALECT ? read_with(text, first, line, out) : KIND_NONE;
+    if (*kind != KIND_NONE || text->forced != NO_DIALECT) return *kind != KIND_NONE ? first : NO_DIALECT;
+    uint64_t wanted = dialects_for(text, line_marks(line));
+    if (text->awake != NO_DIALECT) wanted |= 1ull << text->awake;
+    for (; wanted; wanted &= wanted - 1) {
+        size_t i = (size_t)__builtin_ctzll(wanted);
+        if (i == first) continue;
+        *kind = read_with(text, i, line, out);
+        if (*kind != KIND_NONE) return i;
+    }
+    return NO_DIALECT;
+}
+
+static bool is_full(const struct stack_text *text) {
+    return text->session->frame_count >= text->session->max_frames || text->held.text.count > HELD_MAX_BYTES;
+}
+
+/* The stack that is full is answered, and goes on with the same sample. */
+static bool continue_stack(struct stack_text *text) {
+    const struct profile_sample sample = text->session->sample;
+    if (!end_stack(text)) return false;
+    text->session->sample = sample;
+    return true;
+}
+
+static bool keep_piece(struct stack_text *text, const struct line_frame *frame) {
+    if (!reserve_items(&text->pieces, &text->piece_capacity, text->piece_count + 1, sizeof(*text->pieces))) return false;
+    text->pieces[text->piece_count++] = *frame;
+    return true;
+}
+
+/* All frames of a line, the last of which takes the rest of it. */
+static bool read_pieces(struct stack_text *text, size_t dialect, struct csn_str line, const struct line_frame *first) {
+    const struct stack_dialect *reader = text->dialects[dialect];
+    struct line_frame next = *first;
+    text->piece_count = 0;
+    for (;;) {
+        size_t end = next.end;
+        if (!keep_piece(text, &next)) return false;
+        if (!end || end >= line.len || !reader->more) break;
+        next = (struct line_frame){ .site = SITE_PC };
+        if (!reader->more(text->states[dialect], line, end, &next) || (next.end && next.end <= end)) break;
+    }
+    text->pieces[text->piece_count - 1].end = 0;
+    return true;
+}
+
+/* The frame's number in the session; HELD_NO_FRAME: its stack is full. */
+static bool add_frame(struct stack_text *text, size_t dialect, const struct line_frame *frame, uint32_t *out) {
+    size_t before = text->session->frame_count;
+    if (!stack_modules_add_frame(&text->modules, text->dialects[dialect], text->states[dialect], frame)) return false;
+    *out = text->session->frame_count > before ? (uint32_t)before : HELD_NO_FRAME;
+    return true;
+}
+
+/* The frame counts from the line's beginning; its prefix comes before that. */
+static void move_frame(struct line_frame *frame, ptrdiff_t by) {
+    frame->fill_at = (size_t)((ptrdiff_t)frame->fill_at + by);
+    frame->fill_end = (size_t)((ptrdiff_t)frame->fill_end + by);
+    frame->number_at = (size_t)((ptrdiff_t)frame->number_at + by);
+    frame->number_end = (size_t)((ptrdiff_t)frame->number_end + by);
+}
+
+/* Each frame holds its part of the line, and the last one the rest. */
+static bool add_pieces(struct stack_text *text, size_t dialect, struct csn_str line, size_t prefix) {
+    size_t count = text->piece_count;
+    bool reversed = text->pieces[0].outermost_first;
+    uint32_t first = (uint32_t)text->session->frame_count, frame;
+    for (size_t i = 0; i < count; i++)
+        if (!add_frame(text, dialect, &text->pieces[reversed ? count - 1 - i : i], &frame)) return false;
+    size_t from = 0, added = text->session->frame_count - first;
+    for (size_t i = 0; i < count; i++) {
+        struct line_frame *piece = &text->pieces[i];
+        size_t end = piece->end ? piece->end + prefix : line.len, order = reversed ? count - 1 - i : i;
+        move_frame(piece, (ptrdiff_t)prefix - (ptrdiff_t)from);
+        frame = order < added ? first + (uint32_t)order : HELD_NO_FRAME;
+        if (!held_stack_add(&text->held, (struct csn_str){ line.ptr + from, end - from }, frame, piece)) return false;
+        from = end;
+    }
+    return true;
+}
+
+static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kind, struct csn_str line, size_t prefix,
+                     struct line_frame *frame) {
+    uint32_t number;
+    text->current = dialect;
+    if (kind == KIND_INSIDE) return held_stack_add(&text->held, line, HELD_NO_FRAME, NULL);
+    if (frame->sample) text->session->sample = *frame->sample;
+    if (frame->end) {
+        struct csn_str bare = line_text(line), rest = { bare.ptr + prefix, bare.len - prefix };
+        return read_pieces(text, dialect, rest, frame) && add_pieces(text, dialect, line, prefix);
+    }
+    if (!add_frame(text, dialect, frame, &number)) return false;
+    move_frame(frame, (ptrdiff_t)prefix);
+    return held_stack_add(&text->held, line, number, frame);
+}
+
+/* ---- lines that a later one explains ---- */
+
+static bool begin_search(struct stack_text *text, enum search_kind kind, size_t dialect, struct csn_str line, uint64_t number) {
+    text->searching = kind;
+    text->searching_dialect = dialect;
+    text->first_waiting = number;
+    text->maps_found = text->lines_since_map = 0;
+    return line_queue_add(&text->waiting, line, false);
+}
+
+/* A stack begins with a pc, and nothing has told yet where modules lie: their list may follow it, as in a report. */
+static bool needs_maps(const struct stack_text *text, size_t dialect, enum line_kind kind, const struct line_frame *frame, uint64_t number) {
+    bool begins = kind == KIND_FIRST || (kind == KIND_FRAME && text->current != dialect);
+    return begins && frame->by_maps && frame->site == SITE_PC && !frame->pid && !frame->sample && number >= text->searched_to[SEARCH_MAPS]
+           && !stack_modules_has_maps(&text->modules);
+}
+
+static bool read_text_line(struct stack_text *text, struct csn_str line, bool is_part, uint64_t number) {
+    struct csn_str bare = line_text(line);
+    enum line_kind kind = KIND_NONE;
+    struct line_frame frame; /* set by what reads the line */
+    size_t dialect = NO_DIALECT;
+    bool too_long = is_part || text->inside_long_line || line.len > LINE_MAX_BYTES;
+    text->inside_long_line = is_part;
+    text->modules.is_searched = number < text->searched_to[SEARCH_DIALECT];
+    size_t prefix = too_long ? 0 : log_prefix_size(bare);
+    if (!too_long && bare.len > prefix)
+        dialect = read_line(text, (struct csn_str){ bare.ptr + prefix, bare.len - prefix }, &kind, &frame);
+    if (kind == KIND_AHEAD) return begin_search(text, SEARCH_DIALECT, dialect, line, number);
+    if (needs_maps(text, dialect, kind, &frame, number)) return begin_search(text, SEARCH_MAPS, dialect, line, number);
+    if (bare.len) text->awake = kind == KIND_CONTEXT ? dialect : NO_DIALECT;
+    if (text->modules.no_memory) return false;
+    bool goes_on = dialect != NO_DIALECT && dialect == text->current && (kind == KIND_FRAME || kind == KIND_INSIDE);
+    /* Ended before the frame is added: the stack has the modules of its own process. */
+    if (!goes_on && !end_stack(text)) return false;
+    if (goes_on && is_full(text) && !continue_stack(text)) return false;
+    if (!goes_on) text->added_lines = 0;
+    if (!goes_on || !text->held.count) text->goes_on = goes_on;
+    if (kind != KIND_NONE && kind != KIND_CONTEXT) return add_line(text, dialect, kind, line, prefix, &frame);
+    return pass_line(text, line);
+}
+
+/* ---- searches ---- */
+
+/* The lines that waited are read next. They are still in the queue if they came from there. */
+static void queue_waiting(struct stack_text *text) {
+    const uint64_t end = text->first_waiting + text->waiting.count;
+    if (text->queue.count && end <= text->first_queued + text->queue.count) {
+        text->queue_at = (size_t)(text->first_waiting - text->first_queued);
+    } else {
+        const struct line_queue queue = text->queue;
+        text->queue = text->waiting;
+        text->waiting = queue;
+        text->first_queued = text->first_waiting;
+        text->queue_at = 0;
+    }
+    line_queue_clear(&text->waiting);
+}
+
+/* Of the lines that wait, all but `unsearched` at the end have been searched. None is searched twice. */
+static void end_search(struct stack_text *text, struct csn_str found, size_t unsearched) {
+    const struct stack_dialect *dialect = text->dialects[text->searching_dialect];
+    text->searched_to[text->searching] = text->first_waiting + text->waiting.count - unsearched;
+    if (text->searching == SEARCH_DIALECT) dialect->end_search(text->states[text->searching_dialect], &text->modules, found);
+    text->searching = SEARCH_NONE;
+    queue_waiting(text);
+}
+
+/* Whether the line is the one that was searched. Lines of a list of modules are kept. */
+static bool ends_search(struct stack_text *text, struct csn_str line) {
+    if (text->searching == SEARCH_DIALECT) return text->dialects[text->searching_dialect]->ends_search(line);
+    if (stack_modules_add_any_line(&text->modules, line)) {
+        text->maps_found++;
+        text->lines_since_map = 0;
+    } else if (text->maps_found) {
+        text->lines_since_map++;
+    }
+    return text->lines_since_map > LINES_WITHOUT_MAP;
+}
+
+/* Keeps a line, which may end the search. */
+static bool search_line(struct stack_text *text, struct csn_str line, bool is_part) {
+    const size_t most = text->searching == SEARCH_MAPS ? MAPS_MAX_BYTES : SEARCH_MAX_BYTES;
+    const struct csn_str bare = line_text(line), nothing = { "", 0 };
+    const bool too_long = is_part || line.len > LINE_MAX_BYTES || text->waiting.text.count + line.len > most;
+    if (!line_queue_add(&text->waiting, line, is_part)) return false;
+    size_t prefix = too_long ? 0 : log_prefix_size(bare);
+    const struct csn_str rest = { bare.ptr + prefix, bare.len - prefix };
+    if (too_long) end_search(text, nothing, 1);
+    else if (ends_search(text, rest)) end_search(text, rest, 0);
+    return !text->modules.no_memory;
+}
+
+bool stack_text_has_step(const struct stack_text *text) { return text->queue_at < text->queue.count; }
+
+bool stack_text_step(struct stack_text *text) {
+    const struct csn_str line = line_queue_at(&text->queue, text->queue_at);
+    const bool is_part = text->queue.lines[text->queue_at].is_part;
+    const uint64_t number = text->first_queued + text->queue_at++;
+    bool good = text->searching == SEARCH_NONE ? read_text_line(text, line, is_part, number) : search_line(text, line, is_part);
+    if (text->searching == SEARCH_NONE && !stack_text_has_step(text)) line_queue_clear(&text->queue);
+    if (!text->queue.count) text->queue_at = 0;
+    return good;
+}
+
+bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part) {
+    while (stack_text_has_step(text))
+        if (!stack_text_step(text)) return false;
+    const uint64_t number = text->line_count++;
+    return text->searching == SEARCH_NONE ? read_text_line(text, line, is_part, number) : search_line(text, line, is_part);
+}
+
+void stack_text_idle(struct stack_text *text) {
+    const struct csn_str nothing = { "", 0 };
+    if (text->searching != SEARCH_NONE) end_search(text, nothing, 0);
+}
+
+bool stack_text_end(struct stack_text *text) {
+    do {
+        stack_text_idle(text);
+        while (stack_text_has_step(text))
+            if (!stack_text_step(text)) return false;
+    } while (text->searching != SEARCH_NONE);
+    return end_stack(text);
+}
