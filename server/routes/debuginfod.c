@@ -56,7 +56,7 @@ static enum http_done symbolize_addresses(struct http_request *request, const ch
     memcpy(key.build_id, build_id, sizeof(key.build_id));
     enum pool_status status = pool_acquire(request->server->pool, &key, true, &s.symbols, why, sizeof(why));
     if (status != POOL_OK || !s.lookup) {
-        done = s.lookup ? respond_pool(request, status, why) : respond_error(request, 503, "out of memory");
+        done = s.lookup ? respond_image(request, status, why) : respond_error(request, 503, "out of memory");
     } else {
         request_arguments(request, symbolize_argument, &s);
         text_put(s.out, s.count ? "]\n" : "[]\n");

@@ -124,7 +124,7 @@ static enum http_done source_of_request(struct http_request *request, const json
     if (*end || end == offset) return respond_error(request, 400, "moduleOffset is not a hexadecimal number");
     if (name && artifact_name_is_safe(name)) snprintf(key.name, sizeof(key.name), "%s", name);
     enum pool_status status = pool_acquire(request->server->pool, &key, true, &symbols, why, sizeof(why));
-    if (status != POOL_OK) return respond_pool(request, status, why);
+    if (status != POOL_OK) return respond_image(request, status, why);
     bool is_named = frame_names_file(symbols, symbols->image_base + number, file);
     pool_release(request->server->pool, symbols);
     return is_named ? put_source(request, file) : respond_error(request, 404, "no frame at this offset is in this file");

@@ -20,6 +20,11 @@ enum http_done respond_pool(struct http_request *request, enum pool_status statu
     return respond_error(request, 500, "no answer");
 }
 
+enum http_done respond_image(struct http_request *request, enum pool_status status, const char *why) {
+    if (status != POOL_NONE) return respond_pool(request, status, why);
+    return respond_error(request, 404, "%s", *why ? why : "the store has no such image");
+}
+
 static const char *last_part(const char *path) {
     const char *last = strrchr(path, '/');
     return last ? last + 1 : path;

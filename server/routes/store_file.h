@@ -7,6 +7,9 @@
 #include "store/layout.h"
 
 enum http_done answer_tree_query(struct http_request *request, const struct tree_query *query);
+/* Of a file: that there is none is said in text, as debuginfod does. */
 enum http_done respond_pool(struct http_request *request, enum pool_status status, const char *why);
+/* Of a request that is answered in JSON. */
+enum http_done respond_image(struct http_request *request, enum pool_status status, const char *why);
 
 #endif

@@ -116,3 +116,8 @@ def test_buffers_that_would_inflate_to_much(callsign, store, images):
         assert len(many) < 1 << 20
         status, _, text = server.ask("POST", "/v1/symbolicate", many, Content_Type=TYPE)
         assert status == 400 and b"too large" in text
+    # A buffer of exactly that size is taken: 131,072 addresses of 8 bytes.
+    for count, expected in ((131072, 200), (131073, 400)):
+        body = stream([rows([None] * count, [1] * count)], lz4)
+        with Server(callsign, store, "--set", "max-body=1M") as server:
+            assert server.ask("POST", "/v1/symbolicate", body, Content_Type=TYPE)[0] == expected

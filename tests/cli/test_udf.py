@@ -56,6 +56,14 @@ def test_tsv(callsign, store, answer):
     assert ";" in names
 
 
+def test_lines_of_windows(callsign, store, answer):
+    address, names = answer
+    out = callsign.good("udf", "--format", "TSV", "--store", store, stdin=f"shapes\t{address}\r\nshapes\t{address:#x}\r\n")
+    assert out.splitlines() == [names] * 2
+    out = callsign.good("udf", "--format", "JSONEachRow", "--store", store, stdin=f'{{"module":"shapes","address":{address}}}\r\n')
+    assert json.loads(out) == {"result": names}
+
+
 def test_names_are_demangled(callsign, tmp_path):
     """A ';' within a name would be two names."""
     (tmp_path / "code.sym").write_text("MODULE Linux x86_64 0 code\nFUNC 1000 10 0 _ZN2ns4areaEi\nFUNC 1010 10 0 La/B;run\n")

@@ -1,0 +1,127 @@
+"""Source files that the server gives out, and what else mutants of the server showed to be untested: limits, trees, tokens."""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from programs import need
+from test_serve import SOURCE, Image, Server, has_server, images, server, store  # noqa: F401 (fixtures)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """An image whose source is in folders with names of one letter and of dots, and the root below which its source stands."""
+    folder = tmp_path_factory.mktemp("sources")
+    source = folder / "a" / "..b" / "demo.c"
+    source.parent.mkdir(parents=True)
+    source.write_text(SOURCE)
+    subprocess.run([need("gcc"), "-g", "-O2", "-Wl,--build-id=sha1", "-o", folder / "app", source], check=True)
+    root = folder / "root"
+    stored = root / str(source).lstrip("/")
+    stored.parent.mkdir(parents=True)
+    shutil.copyfile(source, stored)
+    (stored.parent / "else.c").write_text("not named by the image\n")
+    return Image(folder / "app"), str(source), root
+
+
+@pytest.fixture
+def sources(callsign, program, tmp_path):
+    callsign.good("store", "add", "--store", tmp_path / "store", program[0].path)
+    with Server(callsign, tmp_path / "store", "--set", f"source-root={program[2]}") as server:
+        yield server
+
+
+def test_source_of_a_frame(sources, program):
+    image, path, _ = program
+    asked = {"debugName": "app", "debugId": image.debug_id, "moduleOffset": hex(image.top), "file": path}
+    answer = sources.json("POST", "/source/v1", asked)
+    assert answer["file"] == path and answer["source"] == SOURCE
+    assert sources.json("POST", "/source/v1", {**asked, "moduleOffset": asked["moduleOffset"][2:]})["source"] == SOURCE
+    other = path[:-len("demo.c")] + "else.c"
+    assert len(other) == len(path)
+    for changed, status in (({"file": other}, 404), ({"file": path[:-1]}, 404), ({"file": ""}, 404), ({"moduleOffset": "0x0"}, 404),
+                            ({"moduleOffset": ""}, 400), ({"moduleOffset": "0x10z"}, 400), ({"debugId": "x"}, 400), ({"debugId": "0" * 33}, 404)):
+        assert sources.json("POST", "/source/v1", {**asked, **changed}, status=status)["error"], changed
+    assert sources.json("POST", "/source/v1", b"[]", status=400)["error"]
+
+
+def test_source_of_debuginfod(sources, program):
+    image, path, _ = program
+    folder, name = path.rsplit("/", 1)
+    base = f"/buildid/{image.id}/source"
+    for spelling in (path, "/" + path, f"{folder}/./{name}", f"{folder}/x/../{name}", f"/./{path}"):
+        status, headers, body = sources.ask("GET", base + spelling)
+        assert (status, body.decode()) == (200, SOURCE), spelling
+        assert headers["X-DEBUGINFOD-FILE"] == name
+    assert sources.ask("GET", f"{base}{folder}/else.c")[0] == 404
+    assert sources.ask("GET", base + "/../x")[0] == 400
+
+
+def test_addresses_of_symbolize(server, images):
+    base = f"/buildid/{images['app'].id}/symbolize?addr="
+    assert server.json("GET", base + f"{images['app'].top:#018x}")[0]["frames"][-1]["function"] == "top"
+    for bad in ("0x" + "0" * 17, "", "0x", "1g", "0x1&addr=-1"):
+        assert "hexadecimal address" in server.json("GET", base + bad, status=400)["error"]
+    assert server.json("GET", "/buildid/" + "00" * 20 + "/symbolize?addr=0x1", status=404)["error"]
+    # A function without lines has a name and no file.
+    symbols = subprocess.run(["nm", images["app"].path], capture_output=True, text=True, check=True).stdout
+    start = re.search(r"^(\w+) T _start$", symbols, re.M)[1]
+    frame, = server.json("GET", base + start)[0]["frames"]
+    assert frame["function"] == "_start" and "file" not in frame and "line" not in frame
+
+
+def test_open_indexes_are_limited(callsign, store, images):
+    with Server(callsign, store, "--set", "open-indexes=1") as server:
+        for name in ("app", "libshop.so") * 3:
+            answer = server.json("GET", f"/buildid/{images[name].id}/symbolize?addr={images[name].top:#x}")
+            assert answer[0]["frames"][-1]["function"] == "top"
+            assert "\ncallsign_open_indexes 1\n" in server.ask("GET", "/metrics")[2].decode()
+        assert "\ncallsign_index_misses_total 6\n" in server.ask("GET", "/metrics")[2].decode()
+
+
+def test_a_breakpad_file_is_made_once(server, store, images):
+    path = f"/libshop.so/{images['libshop.so'].debug_id}/libshop.so.sym"
+    first = server.ask("GET", path)[2]
+    made, = (store / ".callsign/breakpad").rglob("*.sym")
+    before = made.stat().st_ino, made.stat().st_mtime_ns
+    assert server.ask("GET", path)[2] == first
+    assert (made.stat().st_ino, made.stat().st_mtime_ns) == before
+
+
+def test_an_archive_of_two(callsign, server, images):
+    need("tar")
+    folder = images["app"].path.parent
+    body = subprocess.run(["tar", "-cz", "-C", folder, "app", "libshop.so"], capture_output=True, check=True).stdout
+    answer = server.json("PUT", "/v1/store/all.tgz", body, status=201, Authorization="Bearer first")
+    assert [answer["build_id"], *(more["build_id"] for more in answer["more"])] == [images["app"].id, images["libshop.so"].id]
+    one = server.json("PUT", "/v1/store/app", images["app"].path.read_bytes(), status=201, Authorization="Bearer first")
+    assert "more" not in one
+
+
+def test_names_of_files_in_trees(callsign, images, tmp_path):
+    """The folder above names a file that has no name of its own; one of two letters, or with '_' in front, does not."""
+    for place, name in (("libshop.so/x/executable", "libshop.so"), ("ab/x/executable", None), ("_odd/x/debuginfo", None), ("shop/executable", None)):
+        folder = tmp_path / place.split("/")[0]
+        path = folder / "tree" / place
+        path.parent.mkdir(parents=True)
+        shutil.copyfile(images["libshop.so"].path, path)
+        listed = [json.loads(line) for line in callsign.good("store", "list", "--store", folder / "tree", "--json").splitlines()]
+        assert [row.get("name") or None for row in listed] == [name], place
+
+
+def test_lines_of_a_token_file(callsign, store, images, tmp_path):
+    (tmp_path / "tokens").write_bytes(b"# who may upload\r\nfirst\r\n\nsecond token  \r\n")
+    body = images["app"].path.read_bytes()
+    with Server(callsign, store, "--upload-token-file", tmp_path / "tokens") as server:
+        for token, status in (("first", 201), ("second token", 201), ("# who may upload", 403), ("second", 403)):
+            assert server.ask("PUT", "/v1/store/app", body, Authorization=f"Bearer {token}")[0] == status, token
+
+
+def test_longest_texts(callsign, server, tmp_path):
+    """One character more than there is space for."""
+    assert "longer than 15 bytes" in callsign.bad("serve", "--store", tmp_path / "x", "--log-level", "x" * 16)
+    assert server.ask("PUT", "/v1/store/" + "x" * 256, b"x", Authorization="Bearer first")[0] == 400
+    assert pathlib.Path(tmp_path / "store").is_dir()
