@@ -117,6 +117,11 @@ static uint64_t guess_record_size(const struct csni_remote *remote, size_t idx) 
     return next > offset ? next - offset : RECORD_GUESS;
 }
 
+static bool want_checkpoint(struct csni_remote_file *file, const struct csni_gsym_checkpoints *c, size_t number) {
+    bool is_missing = want_at(file, csni_checkpoint_entry(c, number), c->entry_bytes + 8u);
+    return c->functions ? is_missing | want_at(file, c->functions + number * c->function_bytes, 4) : is_missing;
+}
+
 /* The record of each function, and the checkpoint of its code. */
 static csn_status plan_records(struct csni_remote *remote, const uint64_t *addrs, size_t count, struct csn_error *err) {
     struct csni_remote_file *file = &remote->file;
@@ -132,10 +137,11 @@ static csn_status plan_records(struct csni_remote *remote, const uint64_t *addrs
         size_t upper = csni_gsym_count_up_to(gsym, addrs[i]);
         if (!upper) continue;
         uint64_t offset = csni_gsym_info_offset(gsym, (uint32_t)upper - 1), size = guess_record_size(remote, upper - 1);
-        const uint8_t *entry = csni_checkpoint_entry(&gsym->checkpoints, addrs[i]);
-        if (size > RECORD_MOST) size = entry ? RECORD_GUESS : RECORD_MOST;
+        size_t number;
+        bool has_entry = csni_checkpoint_number(&gsym->checkpoints, addrs[i], &number);
+        if (size > RECORD_MOST) size = has_entry ? RECORD_GUESS : RECORD_MOST;
         if (offset < gsym->records.size) is_missing |= csni_remote_file_want(file, gsym->records_offset + offset, size);
-        if (entry) is_missing |= want_at(file, entry, gsym->checkpoints.entry_bytes + 8u);
+        if (has_entry) is_missing |= want_checkpoint(file, &gsym->checkpoints, number);
     }
     return is_missing ? csni_remote_file_fetch(file, err) : CSN_OK;
 }

@@ -16,7 +16,7 @@
 #include <callsign/index.h>
 #include <callsign/inspect.h>
 
-#include "formats/gsym/read/gsym.h"
+#include "formats/gsym/read/gsym_checkpoint_build.h"
 #include "unit/test_alloc.h"
 
 enum { FRAMES = 48, BASE = 0x10000, LONG_SIZE = 5000, SHORT_SIZE = 40, DEEP = 40 };
@@ -199,6 +199,59 @@ static void answers(void **state) {
     }
 }
 
+/* ---- revision 1 ---- */
+
+static void add_function(struct csni_checkpoint_share *share, const struct csni_gsym *gsym, uint32_t idx) {
+    struct csni_gsym_record record;
+    uint64_t start = csni_gsym_address(gsym, idx);
+    struct csni_checkpoint_function f = { .idx = idx, .start = start, .record_at = csni_gsym_info_offset(gsym, idx) };
+    assert_int_equal(csni_gsym_record(gsym, idx, &record, NULL), CSN_OK);
+    f.next = idx + 1 < gsym->address_count ? csni_gsym_address(gsym, idx + 1) : start + record.size;
+    f.shares_start = idx && csni_gsym_address(gsym, idx - 1) == start;
+    csni_checkpoint_add(share, gsym, &f, &record);
+}
+
+/* The file as it was written before 2026-11-28: its checkpoints are made again, and follow those that it has. */
+static struct csn_bytes with_revision_1(const struct csn_bytes *file) {
+    struct csni_gsym gsym = parse(file);
+    struct csni_checkpoint_share share;
+    const struct csni_checkpoint_share *measured = &share;
+    struct csni_checkpoint_plan plan;
+    csni_checkpoint_share_init(&share, NULL, csni_gsym_address(&gsym, 0), 8);
+    for (uint32_t idx = 0; idx < gsym.address_count; idx++) add_function(&share, &gsym, idx);
+    csni_checkpoint_share_measure(&share);
+    csni_checkpoint_plan(&plan, CSNI_CP_REVISION_1, &measured, 1);
+    struct csn_bytes copy = { calloc(1, file->size + (size_t)plan.size), file->size + (size_t)plan.size, NULL };
+    assert_non_null(copy.ptr);
+    memcpy(copy.ptr, file->ptr, file->size);
+    csni_checkpoint_put(&plan, &share, 0, 0, copy.ptr + file->size);
+    csni_checkpoint_put_head(&plan, file->size, copy.ptr + (csni_gsym_checkpoint_head(&gsym) - file->ptr));
+    csni_checkpoint_share_free(&share);
+    return copy;
+}
+
+static void older_revision(void **state) {
+    (void)state;
+    for (unsigned k = 0; k < 4; k++) {
+        struct csn_bytes with = example(formats[k & 1], k & 2 ? CSN_BYTE_ORDER_BIG : CSN_BYTE_ORDER_LITTLE, 0, 0);
+        struct csn_bytes without = without_checkpoints(&with), older = with_revision_1(&with);
+        struct csni_gsym gsym = parse(&older);
+        assert_non_null(gsym.checkpoints.entries);
+        assert_null(gsym.checkpoints.functions);
+        struct csn_index *plain = open_bytes(&without), *fast = open_bytes(&older);
+        for (uint64_t addr = BASE - 3; addr < BASE + 31 * (LONG_SIZE + 300); addr += 17) same_answer(plain, fast, addr, CSN_LOOKUP_DEFAULT);
+        for (uint64_t addr = BASE; addr < BASE + 31 * LONG_SIZE; addr += 977) same_batch(plain, fast, addr, 3);
+        assert_int_equal(problems_of(fast), 0);
+        older.ptr[csni_checkpoint_table(&gsym.checkpoints) + 1000 - older.ptr] ^= 1;
+        assert_int_equal(problems_of(fast), 1);
+        csn_index_close(plain);
+        csn_index_close(fast);
+        free(without.ptr);
+        free(older.ptr);
+        csn_bytes_free(&with);
+    }
+}
+
 /* Two files of the same content have the same bytes, however they were made. */
 static void again(void **state) {
     (void)state;
@@ -276,7 +329,7 @@ static void every_byte(void **state) {
         struct csn_bytes with = example(formats[k], 0, 0, 0);
         struct csni_gsym gsym = parse(&with);
         size_t head = (size_t)(csni_gsym_checkpoint_head(&gsym) - with.ptr);
-        size_t table = (size_t)(gsym.checkpoints.entries - with.ptr), size = (size_t)csni_checkpoint_bytes(&gsym.checkpoints);
+        size_t table = (size_t)(csni_checkpoint_table(&gsym.checkpoints) - with.ptr), size = (size_t)csni_checkpoint_bytes(&gsym.checkpoints);
         for (size_t at = 0; at < CSNI_CP_HEAD - 4; at++) { /* without the magic number there is no head */
             with.ptr[head + at] ^= 0x11;
             check_copy(with.ptr, with.size, true);
@@ -297,7 +350,7 @@ static void random_bytes(void **state) {
     struct csn_bytes with = example(CSN_FORMAT_GSYM_V1, 0, 0, 0);
     struct csni_gsym gsym = parse(&with);
     uint8_t *head = with.ptr + (csni_gsym_checkpoint_head(&gsym) - with.ptr);
-    uint8_t *table = with.ptr + (gsym.checkpoints.entries - with.ptr), *copy = malloc(with.size);
+    uint8_t *table = with.ptr + (csni_checkpoint_table(&gsym.checkpoints) - with.ptr), *copy = malloc(with.size);
     size_t size = (size_t)csni_checkpoint_bytes(&gsym.checkpoints);
     assert_non_null(copy);
     memcpy(copy, with.ptr, with.size);
@@ -334,7 +387,7 @@ static void out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers), cmocka_unit_test(again), cmocka_unit_test(counted),
+        cmocka_unit_test(answers), cmocka_unit_test(older_revision), cmocka_unit_test(again), cmocka_unit_test(counted),
         cmocka_unit_test(every_byte), cmocka_unit_test(random_bytes), cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

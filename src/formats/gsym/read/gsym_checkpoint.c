@@ -13,20 +13,36 @@ static uint8_t take_fields(const uint8_t *bits, unsigned count, struct csni_bit_
     return (uint8_t)((at + 7) / 8);
 }
 
+/* From revision 2 on functions are apart from the entries, which do not have their records: the fields of an entry without them. */
+static bool take_functions(uint8_t bits[CSNI_CP_FIELDS], struct csni_gsym_checkpoints *c) {
+    unsigned size = bits[CSNI_CP_FUNCTION] ? (bits[CSNI_CP_FUNCTION] + 7u) / 8 : 1;
+    if (size > 4 || bits[CSNI_CP_RECORD]) return false;
+    c->function_bytes = (uint8_t)size;
+    c->function_mask = UINT32_MAX >> (32 - 8 * size);
+    bits[CSNI_CP_FUNCTION] = 0;
+    return true;
+}
+
 static bool take_head(const struct csni_gsym *gsym, const uint8_t *head, struct csni_gsym_checkpoints *c) {
+    uint8_t bits[CSNI_CP_FIELDS];
+    uint32_t revision = csni_get32(head + CSNI_CP_H_REVISION, false);
+    memcpy(bits, head + CSNI_CP_H_BITS, sizeof bits);
+    if (revision != CSNI_CP_REVISION && revision != CSNI_CP_REVISION_1) return false;
+    if (revision == CSNI_CP_REVISION && !take_functions(bits, c)) return false;
     c->first = csni_get64(head + CSNI_CP_H_FIRST, false);
     c->count = csni_get32(head + CSNI_CP_H_ENTRIES, false);
     c->call_count = csni_get32(head + CSNI_CP_H_CALLS, false);
     c->shift = head[CSNI_CP_H_SHIFT];
-    c->entry_bytes = take_fields(head + CSNI_CP_H_BITS, CSNI_CP_FIELDS, c->fields);
+    c->entry_bytes = take_fields(bits, CSNI_CP_FIELDS, c->fields);
     c->call_bytes = take_fields(head + CSNI_CP_H_CALL_BITS, CSNI_CP_CALL_FIELDS, c->call_fields);
     if (!c->count || !c->entry_bytes || c->shift > CSNI_CP_SHIFT_MAX || (c->call_count && !c->call_bytes)) return false;
-    uint64_t at = csni_get64(head + CSNI_CP_H_TABLE, false), entries = (uint64_t)c->count * c->entry_bytes;
-    uint64_t size = entries + (uint64_t)c->call_count * c->call_bytes + CSNI_CP_OVERREAD;
+    uint64_t at = csni_get64(head + CSNI_CP_H_TABLE, false), functions = (uint64_t)c->count * c->function_bytes;
+    uint64_t entries = (uint64_t)c->count * c->entry_bytes, size = functions + entries + (uint64_t)c->call_count * c->call_bytes + CSNI_CP_OVERREAD;
     struct csni_span table;
     if (!csni_span_sub(gsym->bytes, at, size, &table)) return false;
-    c->entries = table.ptr;
-    c->calls = table.ptr + entries;
+    c->functions = functions ? table.ptr : NULL;
+    c->entries = table.ptr + functions;
+    c->calls = c->entries + entries;
     return true;
 }
 
@@ -42,8 +58,7 @@ const uint8_t *csni_gsym_checkpoint_head(const struct csni_gsym *gsym) {
 void csni_gsym_find_checkpoints(struct csni_gsym *gsym) {
     const uint8_t *head = csni_gsym_checkpoint_head(gsym);
     struct csni_gsym_checkpoints found = { .entries = NULL };
-    if (!head || csni_get32(head + CSNI_CP_H_REVISION, false) != CSNI_CP_REVISION) return;
-    if (take_head(gsym, head, &found)) gsym->checkpoints = found;
+    if (head && take_head(gsym, head, &found)) gsym->checkpoints = found;
 }
 
 bool csni_checkpoint_calls(const struct csni_gsym_checkpoints *c, const uint8_t *entry, struct csni_checkpoint_calls *out) {

@@ -26,11 +26,13 @@ struct csni_bit_field {
 };
 
 struct csni_gsym_checkpoints {
-    const uint8_t *entries; /* NULL: there are none */
+    const uint8_t *functions; /* of the entries; NULL: revision 1 */
+    const uint8_t *entries;   /* NULL: there are none */
     const uint8_t *calls;
-    uint64_t first;         /* address of entry 0 */
+    uint64_t first;           /* address of entry 0 */
     uint32_t count, call_count;
-    uint8_t shift, entry_bytes, call_bytes;
+    uint32_t function_mask;   /* of the bytes of one */
+    uint8_t shift, function_bytes, entry_bytes, call_bytes;
     struct csni_bit_field fields[CSNI_CP_FIELDS], call_fields[CSNI_CP_CALL_FIELDS];
 };
 
@@ -40,9 +42,12 @@ const uint8_t *csni_gsym_checkpoint_head(const struct csni_gsym *gsym);
 /* Those that can be used, into gsym->checkpoints. */
 void csni_gsym_find_checkpoints(struct csni_gsym *gsym);
 
-/* Of the table. */
+/* The table, and its bytes. */
+static inline const uint8_t *csni_checkpoint_table(const struct csni_gsym_checkpoints *c) {
+    return c->functions ? c->functions : c->entries;
+}
 static inline uint64_t csni_checkpoint_bytes(const struct csni_gsym_checkpoints *c) {
-    uint64_t used = (uint64_t)c->count * c->entry_bytes + (uint64_t)c->call_count * c->call_bytes + CSNI_CP_OVERREAD;
+    uint64_t used = (uint64_t)c->count * (c->function_bytes + c->entry_bytes) + (uint64_t)c->call_count * c->call_bytes + CSNI_CP_OVERREAD;
     return c->entries ? (used + 3) / 4 * 4 : 0;
 }
 
@@ -50,10 +55,22 @@ static inline uint32_t csni_checkpoint_get(const uint8_t *p, const struct csni_b
     return (uint32_t)(csni_get64(p + field->byte, false) >> field->shift) & field->mask;
 }
 
-/* The entry of the code that `addr` lies in; NULL: there is none. */
-static inline const uint8_t *csni_checkpoint_entry(const struct csni_gsym_checkpoints *c, uint64_t addr) {
+/* The number of the entry of the code that `addr` lies in. False: there is none. */
+static inline bool csni_checkpoint_number(const struct csni_gsym_checkpoints *c, uint64_t addr, size_t *out) {
     uint64_t number = (addr - c->first) >> c->shift;
-    return addr >= c->first && number < c->count ? c->entries + (size_t)number * c->entry_bytes : NULL;
+    *out = (size_t)number;
+    return addr >= c->first && number < c->count;
+}
+
+/* number < count */
+static inline const uint8_t *csni_checkpoint_entry(const struct csni_gsym_checkpoints *c, size_t number) {
+    return c->entries + number * c->entry_bytes;
+}
+
+/* The last function that starts at or below the entry's address. number < count. */
+static inline uint32_t csni_checkpoint_function(const struct csni_gsym_checkpoints *c, size_t number) {
+    if (!c->functions) return csni_checkpoint_get(csni_checkpoint_entry(c, number), &c->fields[CSNI_CP_FUNCTION]);
+    return csni_get32(c->functions + number * c->function_bytes, false) & c->function_mask;
 }
 
 /* Its address. */

@@ -11,6 +11,7 @@ enum {
     VISITS_FREE = 256,  /* entries that the nodes of a function may be held against ... */
     VISITS_TIMES = 64,  /* ... and so many for each entry and node: more have a tree that no compiler makes */
     BACK_MAX = UINT16_MAX,
+    NEAR_SHIFT = 7,     /* so many bytes of code have about a dozen rows */
     TREE_AT_EMPTY = 1   /* of an entry none of whose code lies in a further call */
 };
 
@@ -53,12 +54,14 @@ static void put_lines(const struct entries *e, const struct csni_gsym_payload *p
     struct csni_gsym_lines lines = { part->bytes, e->start, "FunctionInfo", part->offset, part->bytes.ptr + part->bytes.size };
     struct csni_line_scan scan;
     struct csn_row row;
+    bool near = e->share->shift <= NEAR_SHIFT;
     if (csni_line_scan_start(&scan, &lines, NULL) != CSN_OK) return;
     for (uint64_t k = 0; k < e->count; k++) {
         uint64_t addr = entry_address(e, k);
-        csn_status status = csni_line_scan_to(&scan, &lines, addr, &row, NULL);
+        if (addr >= e->end) return; /* what is between functions may be long */
+        csn_status status = (near ? csni_line_scan_near : csni_line_scan_to)(&scan, &lines, addr, &row, NULL);
         if (status < 0) return;
-        if (status == CSN_OK && addr > e->start && addr < e->end) put_line(&e->at[k], &lines, &scan, addr, &row);
+        if (status == CSN_OK && addr > e->start) put_line(&e->at[k], &lines, &scan, addr, &row);
     }
 }
 

@@ -30,7 +30,8 @@ struct csni_checkpoint_share {
     CSNI_VEC(struct csni_checkpoint) entries;
     CSNI_VEC(struct csni_checkpoint_call) calls;
     CSNI_VEC(struct csni_checkpoint_node) nodes; /* scratch: of one tree */
-    /* The largest of each field, numbers and record offsets as they are within the share; set by csni_checkpoint_share_measure(). */
+    /* The largest of each field, or as many bits, numbers and record offsets as they are within the share; set by
+     * csni_checkpoint_share_measure(). */
     uint32_t most[CSNI_CP_FIELDS], call_most[CSNI_CP_CALL_FIELDS];
     bool failed;          /* memory ran out */
 };
@@ -60,11 +61,11 @@ struct csni_checkpoint_plan {
     uint32_t count, call_count;
     unsigned shift;
     uint8_t bits[CSNI_CP_FIELDS], call_bits[CSNI_CP_CALL_FIELDS];
-    unsigned entry_bytes, call_bytes;
+    unsigned revision, function_bytes, entry_bytes, call_bytes; /* function_bytes: 0 in revision 1 */
     uint64_t size; /* of the table */
 };
-/* Of shares that are measured. */
-void csni_checkpoint_plan(struct csni_checkpoint_plan *out, const struct csni_checkpoint_share *const *shares, size_t count);
+/* Of shares that are measured. Revision 1 is for checking files that have it. */
+void csni_checkpoint_plan(struct csni_checkpoint_plan *out, unsigned revision, const struct csni_checkpoint_share *const *shares, size_t count);
 /* One share, which comes after `entries` entries and `calls` calls of others, into `table`: plan->size zero bytes. Different shares from
  * different threads at once. */
 void csni_checkpoint_put(const struct csni_checkpoint_plan *plan, const struct csni_checkpoint_share *share, uint32_t entries,

@@ -29,12 +29,15 @@ static void keep_most(uint32_t *most, uint32_t v) {
 }
 
 void csni_checkpoint_share_measure(struct csni_checkpoint_share *s) {
-    uint32_t fields[CSNI_CP_CALL_FIELDS];
+    uint32_t fields[CSNI_CP_CALL_FIELDS], any[CSNI_CP_FIELDS] = { 0 };
     for (size_t k = 0; k < s->entries.count; k++) {
         const uint32_t *entry = s->entries.items[k].fields;
-        for (unsigned f = 0; f < CSNI_CP_FIELDS; f++)
-            if (f != CSNI_CP_RECORD || entry[f] != CSNI_CP_NO_RECORD) keep_most(&s->most[f], entry[f]);
+        for (unsigned f = 0; f < CSNI_CP_FIELDS; f++) any[f] |= entry[f];
+        if (entry[CSNI_CP_RECORD] != CSNI_CP_NO_RECORD) keep_most(&s->most[CSNI_CP_RECORD], entry[CSNI_CP_RECORD]);
+        keep_most(&s->most[CSNI_CP_CALL], entry[CSNI_CP_CALL]);
     }
+    for (unsigned f = 0; f < CSNI_CP_FIELDS; f++)
+        if (f != CSNI_CP_RECORD && f != CSNI_CP_CALL) s->most[f] = any[f];
     for (size_t k = 0; k < s->calls.count; k++) {
         final_call(s, k, fields);
         for (unsigned f = 0; f < CSNI_CP_CALL_FIELDS; f++) keep_most(&s->call_most[f], fields[f]);
@@ -48,22 +51,34 @@ static uint32_t most_record(const struct csni_checkpoint_share *s) {
     return most;
 }
 
-void csni_checkpoint_plan(struct csni_checkpoint_plan *out, const struct csni_checkpoint_share *const *shares, size_t count) {
+/* Fields of an entry. */
+static unsigned first_field(const struct csni_checkpoint_plan *plan) {
+    return plan->revision == CSNI_CP_REVISION_1 ? CSNI_CP_FUNCTION : CSNI_CP_RECORD + 1;
+}
+
+void csni_checkpoint_plan(struct csni_checkpoint_plan *out, unsigned revision, const struct csni_checkpoint_share *const *shares,
+                          size_t count) {
     uint32_t most[CSNI_CP_FIELDS] = { 0 }, call_most[CSNI_CP_CALL_FIELDS] = { 0 };
-    *out = (struct csni_checkpoint_plan){ .first = count ? shares[0]->first : 0, .shift = count ? shares[0]->shift : 0 };
+    *out = (struct csni_checkpoint_plan){ .revision = revision, .first = count ? shares[0]->first : 0, .shift = count ? shares[0]->shift : 0 };
     for (size_t i = 0; i < count; i++) {
         const struct csni_checkpoint_share *s = shares[i];
         for (unsigned f = 0; f < CSNI_CP_FIELDS; f++) {
-            if (f == CSNI_CP_RECORD) keep_most(&most[f], most_record(s));
+            if (f == CSNI_CP_RECORD) keep_most(&most[f], revision == CSNI_CP_REVISION_1 ? most_record(s) : 0);
             else keep_most(&most[f], f == CSNI_CP_CALL ? final_number(s->most[f], out->call_count) : s->most[f]);
         }
         for (unsigned f = 0; f < CSNI_CP_CALL_FIELDS; f++) keep_most(&call_most[f], s->call_most[f]);
         out->count += (uint32_t)s->entries.count;
         out->call_count += (uint32_t)s->calls.count;
     }
-    out->entry_bytes = plan_fields(most, CSNI_CP_FIELDS, out->bits);
+    if (revision != CSNI_CP_REVISION_1) {
+        out->bits[CSNI_CP_FUNCTION] = (uint8_t)bits_of(most[CSNI_CP_FUNCTION]);
+        out->function_bytes = most[CSNI_CP_FUNCTION] ? (out->bits[CSNI_CP_FUNCTION] + 7u) / 8 : 1;
+    }
+    unsigned from = first_field(out);
+    out->entry_bytes = plan_fields(most + from, CSNI_CP_FIELDS - from, out->bits + from);
+    if (!out->entry_bytes) out->entry_bytes = 1;
     out->call_bytes = plan_fields(call_most, CSNI_CP_CALL_FIELDS, out->call_bits);
-    uint64_t used = (uint64_t)out->count * out->entry_bytes + (uint64_t)out->call_count * out->call_bytes;
+    uint64_t used = (uint64_t)out->count * (out->function_bytes + out->entry_bytes) + (uint64_t)out->call_count * out->call_bytes;
     out->size = csni_align_up(used + CSNI_CP_OVERREAD, CSNI_GSYM_ALIGN);
 }
 
@@ -74,26 +89,46 @@ static uint8_t *put_fields(const uint32_t *fields, const uint8_t *bits, unsigned
     for (unsigned k = 0; k < count; k++) {
         pending |= (uint64_t)fields[k] << filled;
         filled += bits[k];
-        if (filled < 32) continue;
-        csni_put32(p, (uint32_t)pending, false);
-        p += 4;
-        pending >>= 32;
-        filled -= 32;
+        if (filled < 64) continue;
+        csni_put64(p, pending, false);
+        p += 8;
+        filled -= 64;
+        pending = filled ? (uint64_t)fields[k] >> (bits[k] - filled) : 0;
     }
+    for (; filled > 24; filled -= filled < 32 ? filled : 32, pending >>= 32, p += 4) csni_put32(p, (uint32_t)pending, false);
     for (unsigned put = 0; put < filled; put += 8) *p++ = (uint8_t)(pending >> put);
     return p;
 }
 
+/* Whether an entry has a function and nothing else, as all between functions. */
+static bool is_empty(const struct csni_checkpoint *entry) {
+    uint32_t any = 0;
+    for (unsigned f = CSNI_CP_RECORD + 1; f < CSNI_CP_FIELDS; f++) any |= entry->fields[f];
+    return !any;
+}
+
+static void put_function(uint32_t function, unsigned size, uint8_t *p) {
+    if (size == 2) csni_put16(p, (uint16_t)function, false);
+    else csni_put_sized(p, function, size, false);
+}
+
 void csni_checkpoint_put(const struct csni_checkpoint_plan *plan, const struct csni_checkpoint_share *share, uint32_t entries,
                          uint32_t calls, uint8_t *table) {
-    uint8_t *p = table + (size_t)entries * plan->entry_bytes;
+    uint8_t *all = table + (size_t)plan->count * plan->function_bytes;
+    unsigned from = first_field(plan);
     for (size_t k = 0; k < share->entries.count; k++) {
+        uint8_t *function = table + (entries + k) * plan->function_bytes;
+        if (plan->revision != CSNI_CP_REVISION_1 && is_empty(&share->entries.items[k])) {
+            put_function(share->entries.items[k].fields[CSNI_CP_FUNCTION], plan->function_bytes, function);
+            continue;
+        }
         struct csni_checkpoint entry = share->entries.items[k];
         entry.fields[CSNI_CP_RECORD] = final_record(share, entry.fields[CSNI_CP_RECORD]);
         entry.fields[CSNI_CP_CALL] = final_number(entry.fields[CSNI_CP_CALL], calls);
-        p = put_fields(entry.fields, plan->bits, CSNI_CP_FIELDS, p);
+        put_function(entry.fields[CSNI_CP_FUNCTION], plan->function_bytes, function);
+        put_fields(entry.fields + from, plan->bits + from, CSNI_CP_FIELDS - from, all + (entries + k) * plan->entry_bytes);
     }
-    p = table + (size_t)plan->count * plan->entry_bytes + (size_t)calls * plan->call_bytes;
+    uint8_t *p = all + (size_t)plan->count * plan->entry_bytes + (size_t)calls * plan->call_bytes;
     for (size_t k = 0; k < share->calls.count; k++) {
         uint32_t fields[CSNI_CP_CALL_FIELDS];
         final_call(share, k, fields);
@@ -110,6 +145,6 @@ void csni_checkpoint_put_head(const struct csni_checkpoint_plan *plan, uint64_t 
     head[CSNI_CP_H_SHIFT] = (uint8_t)plan->shift;
     memcpy(head + CSNI_CP_H_BITS, plan->bits, sizeof plan->bits);
     memcpy(head + CSNI_CP_H_CALL_BITS, plan->call_bits, sizeof plan->call_bits);
-    csni_put32(head + CSNI_CP_H_REVISION, CSNI_CP_REVISION, false);
+    csni_put32(head + CSNI_CP_H_REVISION, plan->revision, false);
     csni_put32(head + CSNI_CP_H_MAGIC, CSNI_CHECKPOINT_MAGIC, false);
 }

@@ -75,7 +75,7 @@ static csn_status compare_share(const struct csni_gsym *g, struct csni_checkpoin
     uint64_t at = csni_get64(head + CSNI_CP_H_TABLE, false);
     const struct csni_checkpoint_share *measured = share;
     csni_checkpoint_share_measure(share);
-    csni_checkpoint_plan(&plan, &measured, 1);
+    csni_checkpoint_plan(&plan, csni_get32(head + CSNI_CP_H_REVISION, false), &measured, 1);
     csni_checkpoint_put_head(&plan, at, own);
     *out_equal = compare_bytes(g, head, own, CSNI_CP_HEAD, problem) == CSN_OK;
     if (!*out_equal) return CSN_OK;

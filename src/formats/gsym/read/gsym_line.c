@@ -188,6 +188,19 @@ csn_status csni_line_scan_to(struct csni_line_scan *scan, const struct csni_gsym
     return go_on(scan, lines, addr, out, err);
 }
 
+csn_status csni_line_scan_near(struct csni_line_scan *scan, const struct csni_gsym_lines *lines, uint64_t addr,
+                               struct csn_row *out, struct csn_error *err) {
+    struct csni_line_scan s = *scan; /* a local, so that the loop does not go through memory */
+    csn_status status;
+    do status = step_line_scan(&s, addr);
+    while (status == CSN_OK);
+    *scan = s;
+    if (status < 0) return fail_line_truncated(lines->section, lines->offset, lines->bytes.size, err);
+    if (!s.any) return CSN_NONE;
+    *out = (struct csn_row){ s.addr, scan_file(&s), s.line };
+    return CSN_OK;
+}
+
 /* ---- the public calls ---- */
 
 csn_status csn_line_table_decode(uint64_t start, const uint8_t *bytes, size_t size, struct csn_row *rows, size_t cap,

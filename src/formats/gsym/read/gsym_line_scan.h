@@ -26,6 +26,9 @@ csn_status csni_line_scan_start(struct csni_line_scan *scan, const struct csni_g
 /* Goes on to the last row at or below `addr`, which is not below that of the call before; answers as csni_gsym_line_find(). */
 csn_status csni_line_scan_to(struct csni_line_scan *scan, const struct csni_gsym_lines *lines, uint64_t addr,
                              struct csn_row *out, struct csn_error *err);
+/* The same row by row: faster where few rows are passed. */
+csn_status csni_line_scan_near(struct csni_line_scan *scan, const struct csni_gsym_lines *lines, uint64_t addr,
+                               struct csn_row *out, struct csn_error *err);
 
 /* From before the first row to `place`, if it is within the table. */
 static inline void csni_line_scan_move(struct csni_line_scan *scan, const struct csni_gsym_lines *lines,

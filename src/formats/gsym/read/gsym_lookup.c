@@ -90,9 +90,11 @@ static CSNI_GSYM_INLINE struct csni_gsym_line_place place_of(const struct csni_g
 
 /* Of `upper` functions at or below the address the last has to be the checkpoint's; else it is of no use. */
 static CSNI_GSYM_INLINE const uint8_t *checkpoint_of(const struct csni_gsym *gsym, size_t upper, uint64_t addr) {
-    const uint8_t *entry = gsym->checkpoints.entries ? csni_checkpoint_entry(&gsym->checkpoints, addr) : NULL;
-    if (!entry || (size_t)csni_checkpoint_get(entry, &gsym->checkpoints.fields[CSNI_CP_FUNCTION]) + 1 != upper) return NULL;
-    return csni_checkpoint_get(entry, &gsym->checkpoints.fields[CSNI_CP_RECORD]) ? entry : NULL;
+    const struct csni_gsym_checkpoints *c = &gsym->checkpoints;
+    size_t number;
+    if (!csni_checkpoint_number(c, addr, &number) || (size_t)csni_checkpoint_function(c, number) + 1 != upper) return NULL;
+    const uint8_t *entry = csni_checkpoint_entry(c, number);
+    return c->functions || csni_checkpoint_get(entry, &c->fields[CSNI_CP_RECORD]) ? entry : NULL;
 }
 
 /* The record that the checkpoint of an address names, which begins at `offset` of the records. */
@@ -166,11 +168,13 @@ csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t upper, uint6
     return status == CSN_OK ? answer_from(gsym, &record, checkpoint_of(gsym, upper, addr), mode, out, err) : status;
 }
 
-/* With the checkpoint of the address: its record is asked for before the search has proven that it is the right one. */
-static csn_status look_up_from(const struct csni_gsym *gsym, const uint8_t *entry, uint64_t addr, enum csn_lookup_mode mode,
+/* With the checkpoint of the address: its record, if it has one (revision 1), is asked for before the search has proven that it is the
+ * right one. */
+static csn_status look_up_from(const struct csni_gsym *gsym, size_t number, uint64_t addr, enum csn_lookup_mode mode,
                                struct csni_gsym_answer *out, struct csn_error *err) {
     const struct csni_gsym_checkpoints *c = &gsym->checkpoints;
-    uint32_t function = csni_checkpoint_get(entry, &c->fields[CSNI_CP_FUNCTION]);
+    const uint8_t *entry = csni_checkpoint_entry(c, number);
+    uint32_t function = csni_checkpoint_function(c, number);
     uint64_t offset = (uint64_t)csni_checkpoint_get(entry, &c->fields[CSNI_CP_RECORD]) * 4;
     bool known = offset && offset < gsym->records.size;
     if (known) {
@@ -190,8 +194,8 @@ static csn_status look_up_from(const struct csni_gsym *gsym, const uint8_t *entr
 
 csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
                             struct csni_gsym_answer *out, struct csn_error *err) {
-    const uint8_t *entry = gsym->checkpoints.entries ? csni_checkpoint_entry(&gsym->checkpoints, addr) : NULL;
-    if (entry) return look_up_from(gsym, entry, addr, mode, out, err);
+    size_t number;
+    if (csni_checkpoint_number(&gsym->checkpoints, addr, &number)) return look_up_from(gsym, number, addr, mode, out, err);
     return csni_gsym_lookup_at(gsym, csni_gsym_count_up_to(gsym, addr), addr, mode, out, err);
 }
 

@@ -73,7 +73,7 @@ static void find_gsym_regions(const struct csni_gsym *gsym, struct csni_byte_reg
         { CSN_PART_ACCELERATOR, place_of(gsym, gsym->accel.ptr), gsym->accel.size },
         { CSN_PART_ACCELERATOR, place_of(gsym, gsym->accel_trailer), gsym->accel_trailer ? CSNI_ACCEL_TRAILER : 0 },
         { CSN_PART_CHECKPOINTS, place_of(gsym, csni_gsym_checkpoint_head(gsym)), gsym->checkpoints.entries ? CSNI_CP_HEAD : 0 },
-        { CSN_PART_CHECKPOINTS, place_of(gsym, gsym->checkpoints.entries), csni_checkpoint_bytes(&gsym->checkpoints) },
+        { CSN_PART_CHECKPOINTS, place_of(gsym, csni_checkpoint_table(&gsym->checkpoints)), csni_checkpoint_bytes(&gsym->checkpoints) },
         { CSN_PART_FILES, place_of(gsym, gsym->members),
           gsym->members ? (uint64_t)(gsym->members_end - gsym->members) + CSNI_GSYM_MEMBERS_TRAILER : 0 },
         { CSN_PART_RECORD_OFFSETS, place_of(gsym, gsym->infos), count * gsym->info_size },

@@ -3,9 +3,9 @@
 
 enum {
     RECORD_BYTES_MIN = 64 * 1024, /* about; less is passed in no time */
-    RECORD_SHARE = 8,             /* checkpoints take about so small a part of the records */
+    RECORD_SHARE = 4,             /* checkpoints take about so small a part of the records */
     ENTRY_BYTES = 16,             /* about */
-    SHIFT_MIN = 7, SHIFT_MAX = 12
+    SHIFT_MIN = 6, SHIFT_MAX = 12
 };
 
 static const struct csni_function *function_at(const struct csni_model *m, uint32_t idx) {
