@@ -105,6 +105,45 @@ static void resolve_gsym_frames(const struct csn_index *index, const struct csn_
     for (size_t k = 0; k < count; k++) resolve_gsym(index, &refs[k], &frames[k]);
 }
 
+static inline void begin_file(const struct csni_gsym *gsym, uint32_t idx, struct csn_str *directory, struct csn_str *base) {
+    *directory = *base = (struct csn_str){ "", 0 };
+    if (idx >= gsym->file_count) return;
+    const uint8_t *entry = csni_gsym_file_entry(gsym, idx);
+    *directory = csni_gsym_string_begin(gsym, csni_gsym_strp(gsym, entry));
+    *base = csni_gsym_string_begin(gsym, csni_gsym_strp(gsym, entry + gsym->strp_size));
+}
+
+/* The frames of an answer all of whose calls are held, without a copy between. */
+static void resolve_held(const struct csni_gsym *gsym, const struct csni_gsym_answer *answer, struct csn_frame *frames, size_t stored) {
+    const struct csni_gsym_inlined *call = answer->calls.held + answer->calls.count;
+    uint32_t file = answer->file, line = answer->line, reason = answer->reason;
+    uint64_t name, start;
+    for (size_t k = 0; k < stored; k++) {
+        bool inlined = k < answer->calls.count;
+        if (inlined) call--;
+        name = inlined ? call->name : answer->name;
+        start = inlined ? call->first : answer->start;
+        struct csn_frame *out = &frames[k];
+        out->name = csni_gsym_string_begin(gsym, name);
+        begin_file(gsym, file, &out->directory, &out->base);
+        out->offset = answer->addr - start;
+        out->line = line;
+        out->flags = inlined ? CSN_FRAME_INLINED : 0;
+        out->reason = reason;
+        out->reserved = 0;
+        if (!inlined) continue;
+        reason = csni_gsym_call_reason(call->call_file, gsym->file_count);
+        file = reason == CSN_REASON_COMPLETE ? call->call_file : 0;
+        line = call->call_line;
+    }
+    for (size_t k = 0; k < stored; k++) {
+        struct csn_frame *out = &frames[k];
+        out->name.len = csni_length_of(out->name.ptr, out->name.len);
+        out->directory.len = csni_length_of(out->directory.ptr, out->directory.len);
+        out->base.len = csni_length_of(out->base.ptr, out->base.len);
+    }
+}
+
 /* Frames with their strings, none of which is read here; they are prefetched, all at once. */
 static csn_status resolve_accelerated(const struct csn_index *index, const struct csni_accel_block *block,
                                       const struct csni_accel_segment *segment, uint64_t addr, struct csn_frame *frames,
@@ -140,12 +179,17 @@ static csn_status look_up_gsym(const struct csn_index *index, uint64_t addr, str
     if (csni_accel_covers(&index->accel, addr)) csni_accel_prefetch_name(&index->gsym, csni_accel_entry(&index->accel, addr));
     if (find_accelerated(&index->accel, addr, &block, &segment))
         return resolve_accelerated(index, &block, &segment, addr, frames, cap, out_count);
-    enum { REFS = 8 }; /* deeper answers are rare */
+    enum { REFS = 8 }; /* of answers that are not held */
     struct csn_frame_ref refs[REFS];
     struct csni_gsym_answer answer;
     csn_status status = csni_gsym_lookup(&index->gsym, addr, CSN_LOOKUP_DEFAULT, &answer, err);
     if (status < 0) return status;
     size_t count = status == CSN_OK ? answer.calls.count + 1 : 0, stored = count < cap ? count : cap;
+    if (status == CSN_OK && count <= CSNI_GSYM_CALLS_HELD) {
+        resolve_held(&index->gsym, &answer, frames, stored);
+        *out_count = count;
+        return CSN_OK;
+    }
     for (size_t k = 0; k < stored;) {
         size_t some = stored - k < REFS ? stored - k : REFS;
         for (size_t i = 0; i < some; i++) csni_gsym_frame(&index->gsym, &answer, k + i, &refs[i]);

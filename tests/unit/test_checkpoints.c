@@ -148,6 +148,35 @@ static void same_answer(const struct csn_index *plain, const struct csn_index *f
     assert_memory_equal(a, b, sizeof a);
 }
 
+static void same_text(struct csn_str a, struct csn_str b) {
+    assert_int_equal(a.len, b.len);
+    assert_memory_equal(a.ptr, b.ptr, a.len);
+}
+
+/* Frames with their strings, all of them and the first few. */
+static void same_frames(const struct csn_index *plain, const struct csn_index *fast, uint64_t addr) {
+    struct csn_frame_ref refs[FRAMES];
+    struct csn_frame frames[FRAMES];
+    struct csn_lookup found = { .frame_count = 0 };
+    csn_status status = csn_index_lookup_refs(plain, addr, CSN_LOOKUP_DEFAULT, refs, FRAMES, &found, NULL);
+    for (size_t cap = FRAMES; cap; cap /= 4) {
+        size_t count = 0;
+        assert_int_equal(csn_index_lookup(fast, addr, frames, cap, &count, NULL), status);
+        assert_int_equal(count, found.frame_count);
+        for (size_t k = 0; k < count && k < cap; k++) {
+            struct csn_frame want;
+            csn_index_resolve(plain, &refs[k], &want);
+            same_text(frames[k].name, want.name);
+            same_text(frames[k].directory, want.directory);
+            same_text(frames[k].base, want.base);
+            assert_int_equal(frames[k].offset, want.offset);
+            assert_int_equal(frames[k].line, want.line);
+            assert_int_equal(frames[k].flags, want.flags);
+            assert_int_equal(frames[k].reason, want.reason);
+        }
+    }
+}
+
 static void same_batch(const struct csn_index *plain, const struct csn_index *fast, uint64_t from, uint64_t step) {
     enum { COUNT = 16 };
     static struct csn_frame_ref a[COUNT * FRAMES * 4], b[COUNT * FRAMES * 4];
@@ -187,6 +216,7 @@ static void answers(void **state) {
         uint64_t end = BASE + 31 * (LONG_SIZE + 300) + (k & 8 ? 3000 * SHORT_SIZE : 0), step = k < 2 ? 3 : 13;
         for (uint64_t addr = BASE - 3; addr < end; addr += step) same_answer(plain, fast, addr, CSN_LOOKUP_DEFAULT);
         for (uint64_t addr = BASE - 3; addr < end; addr += 31) same_answer(plain, fast, addr, CSN_LOOKUP_LLVM);
+        for (uint64_t addr = BASE - 3; addr < end; addr += 11) same_frames(plain, fast, addr);
         for (uint64_t addr = BASE; addr < end; addr += 977) same_batch(plain, fast, addr, 3);
         for (uint64_t addr = BASE; addr < end; addr += 7977) same_batch(plain, fast, addr, 511);
         same_answer(plain, fast, 0, CSN_LOOKUP_DEFAULT);

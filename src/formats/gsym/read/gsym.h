@@ -142,6 +142,14 @@ static inline struct csn_str csni_gsym_string(const struct csni_gsym *gsym, uint
     return (struct csn_str){ text, csni_length_of(text, gsym->strings.size - (size_t)offset) };
 }
 
+/* A string whose end is to be found yet, and which is asked for: its length is that of the bytes to the end of the table. */
+static inline struct csn_str csni_gsym_string_begin(const struct csni_gsym *gsym, uint64_t offset) {
+    if (offset >= gsym->strings.size) return (struct csn_str){ "", 0 };
+    const char *text = (const char *)gsym->strings.ptr + offset;
+    csni_prefetch(text);
+    return (struct csn_str){ text, gsym->strings.size - (size_t)offset };
+}
+
 /* Asks for the beginning of a string that will be read. */
 static inline void csni_gsym_prefetch_string(const struct csni_gsym *gsym, uint64_t offset) {
     if (offset < gsym->strings.size) csni_prefetch(gsym->strings.ptr + offset);
