@@ -43,6 +43,7 @@ struct csni_gsym {
     uint8_t version;
     uint8_t file_bias;         /* what line tables number files too high: 0 but in files of 2017 (src/gsection) */
     bool big;
+    bool direct;               /* see gsym_direct.h */
     struct csni_span uuid;
     struct csni_gsym_checkpoints checkpoints;
 };

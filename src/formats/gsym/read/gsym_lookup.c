@@ -2,6 +2,7 @@
 #include "base/core/endian.h"
 #include "formats/gsym/read/gsym.h"
 #include "formats/gsym/gsym_layout.h"
+#include "formats/gsym/read/gsym_direct.h"
 #include "formats/gsym/read/gsym_walk.h"
 
 /* Past a few megabytes of index a lookup mostly waits for memory: what will be read is asked for as soon as its place is
@@ -194,6 +195,7 @@ static csn_status look_up_from(const struct csni_gsym *gsym, size_t number, uint
 
 csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
                             struct csni_gsym_answer *out, struct csn_error *err) {
+    if (gsym->direct && mode == CSN_LOOKUP_DEFAULT && csni_gsym_lookup_direct(gsym, addr, out)) return CSN_OK;
     size_t number;
     if (csni_checkpoint_number(&gsym->checkpoints, addr, &number)) return look_up_from(gsym, number, addr, mode, out, err);
     return csni_gsym_lookup_at(gsym, csni_gsym_count_up_to(gsym, addr), addr, mode, out, err);

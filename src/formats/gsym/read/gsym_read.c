@@ -1,6 +1,7 @@
 /* Opening GSYM: magic number, then header and bounds of the tables of version 1; failures of records and their parts. */
 #include "formats/gsym/read/gsym.h"
 
+#include "base/core/byte_blocks.h"
 #include "base/core/checked.h"
 #include "base/core/endian.h"
 #include "formats/gsym/gsym_layout.h"
@@ -115,6 +116,7 @@ csn_status csni_gsym_parse(struct csni_gsym *gsym, struct csni_span bytes, struc
     csni_gsym_find_sample(&parsed);
     csni_gsym_find_accel(&parsed);
     csni_gsym_find_checkpoints(&parsed);
+    parsed.direct = csni_has_byte_blocks() && !parsed.big && parsed.address_size == 4 && parsed.checkpoints.functions;
     *gsym = parsed;
     return CSN_OK;
 }
