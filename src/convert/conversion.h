@@ -21,6 +21,7 @@ struct csni_input {
 struct csni_companion_file;
 struct csni_coverage;
 struct csni_pdb;
+struct csni_stack_records;
 struct csni_address_map;
 
 /* One conversion on its way. */
@@ -36,6 +37,7 @@ struct csni_conversion {
     struct csni_object *stripped;     /* the image that `object`, a debug-only file, was split off from, if it is needed and found */
     CSNI_VEC(struct csni_object *) members; /* objects of an archive, kept until the end; `object` is the one being read */
     uint32_t first_batch;             /* of `object`: those before are of other members */
+    struct csni_stack_records *stacks; /* of a Breakpad file, begun while symbols are read; NULL: not begun, or none */
     struct csni_pdb *pdb;             /* of the input, or the image's; NULL: none */
     CSNI_VEC(struct csni_companion_file *) companions; /* opened by csni_companion_open(), kept until the end */
     struct csni_pool *pool;

@@ -14,6 +14,7 @@
 #include "convert/sources/inputs.h"
 #include "convert/outputs/outputs.h"
 #include "convert/outputs/segments.h"
+#include "convert/outputs/stack_records.h"
 #include "convert/companions.h"
 #include "pdb/pdb.h"
 
@@ -91,6 +92,7 @@ static void fill_model(const struct csni_conversion *c, struct csni_model *model
     if (c->options.byte_order) model->image.big_endian = c->options.byte_order == CSN_BYTE_ORDER_BIG;
     model->object = c->object;
     model->other_object = c->debug ? c->debug : c->stripped;
+    model->stacks = c->stacks;
     model->rename = c->options.rename;
     model->rename_context = c->options.rename_context;
 }
@@ -154,6 +156,7 @@ static csn_status convert_whole_input(struct csni_conversion *c, const struct cs
 
 /* All but the threads. */
 static void release_content(struct csni_conversion *c) {
+    csni_stack_records_destroy(c->stacks);
     for (uint32_t i = 0; c->arenas && c->writers && i <= c->workers; i++) {
         csni_batch_writer_deinit(&c->writers[i]);
         csni_arena_deinit(&c->arenas[i]);
@@ -185,6 +188,7 @@ static csn_status release_in_background(void *context, uint32_t worker, size_t i
  * `file` NULL: nothing to commit. */
 static csn_status commit_and_release(struct csni_conversion *c, struct csni_file_output *file, struct csn_error *err) {
     csn_status status = CSN_OK;
+    csni_stack_records_join(c->stacks);
     if (file && c->pool) {
         csni_pool_start(c->pool, release_in_background, c);
         status = csni_file_output_commit(file, err);

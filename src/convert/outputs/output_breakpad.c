@@ -43,12 +43,21 @@ static struct csn_str debug_name_of(const struct csni_model *model) {
     return (struct csn_str){ path.ptr + start, path.len - start };
 }
 
-csn_status csni_write_breakpad(const struct csni_model *model, const struct csn_convert_options *options, struct csni_pool *pool,
-                               const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
+csn_status csni_begin_breakpad(struct csni_conversion *c, struct csn_error *err) {
+    if (c->options.format != CSN_FORMAT_BREAKPAD || c->options.breakpad->no_unwind || !c->batch_count) return CSN_OK;
+    const struct csni_stack_image image = { c->object, c->debug ? c->debug : c->stripped,
+                                            c->image.has_base_address ? c->image.base_address : 0, c->alloc };
+    CSNI_TRY(csni_stack_records_create(&image, c->report, &c->stacks, err));
+    csni_stack_records_begin(c->stacks, c->pool);
+    return CSN_OK;
+}
+
+static csn_status write_with_stacks(const struct csni_model *model, const struct csn_convert_options *options,
+                                    struct csni_stack_records *stacks, struct csni_pool *pool, const struct csni_sink *sink,
+                                    struct csn_convert_report *report, struct csn_error *err) {
     uint8_t id[CSNI_BREAKPAD_FOLD_SIZE];
     char code_id[CODE_ID_SIZE];
-    struct csni_stack_records *stacks = NULL;
-    if (!options->breakpad->no_unwind) CSNI_TRY(csni_stack_records_create(model, report, &stacks, err));
+    csni_stack_records_join(stacks);
     const struct csni_breakpad_write_options own = {
         .demangle = options->breakpad->keep_mangled ? NULL : csn_demangle, .made_up_id = make_up_id(model, id),
         .code_id = make_code_id(model, code_id), .debug_name = debug_name_of(model),
@@ -56,6 +65,17 @@ csn_status csni_write_breakpad(const struct csni_model *model, const struct csn_
     };
     csn_status status = csni_breakpad_write(model, &own, pool, sink, report, err);
     if (status >= 0 && stacks) csni_stack_records_report(stacks);
-    csni_stack_records_destroy(stacks);
+    return status;
+}
+
+csn_status csni_write_breakpad(const struct csni_model *model, const struct csn_convert_options *options, struct csni_pool *pool,
+                               const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
+    struct csni_stack_records *own = NULL;
+    const struct csni_stack_image image = { model->object, model->other_object,
+                                            model->image.has_base_address ? model->image.base_address : 0, model->alloc };
+    if (model->stacks) return write_with_stacks(model, options, model->stacks, pool, sink, report, err);
+    if (!options->breakpad->no_unwind) CSNI_TRY(csni_stack_records_create(&image, report, &own, err));
+    csn_status status = write_with_stacks(model, options, own, pool, sink, report, err);
+    csni_stack_records_destroy(own);
     return status;
 }

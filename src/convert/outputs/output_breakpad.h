@@ -3,7 +3,11 @@
 #define CSNI_OUTPUT_BREAKPAD_H
 
 #include "base/sink.h"
-#include "model/model.h"
+#include "convert/conversion.h"
+
+/* When DWARF has been read, of which there was some: what needs nothing of the model is begun in the background, in c->stacks. Nothing
+ * happens where another format is written. */
+csn_status csni_begin_breakpad(struct csni_conversion *c, struct csn_error *err);
 
 /* As csni_output.write. */
 csn_status csni_write_breakpad(const struct csni_model *model, const struct csn_convert_options *options, struct csni_pool *pool,

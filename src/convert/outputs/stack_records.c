@@ -1,8 +1,10 @@
 /* The order is that of Mozilla's dump_syms: .debug_frame, then .eh_frame, records as they stand there; of PE images, .pdata alone; of
  * Mach-O images __unwind_info in place of __eh_frame.
- * Records are cut into runs; workers turn each into a text of its own. */
+ * Records are cut into runs; workers turn each into a text of its own. They need nothing of the model: while it is made, mostly by one
+ * thread after all units have been converted, another one makes the first texts. */
 #include "convert/outputs/stack_records.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "base/core/budget.h"
@@ -35,14 +37,17 @@ struct stack_run {
 };
 
 struct csni_stack_records {
-    const struct csni_model *model;
+    struct csni_stack_image image;
     struct csni_breakpad_registers registers;
     struct stack_source sources[SOURCES_MAX];
     size_t source_count;
     CSNI_VEC(struct stack_run) runs;
     struct csni_shared_budget budget;
     struct csn_convert_report *report;
-    uint64_t base;
+    struct csni_pool *pool;        /* while the background task is not joined */
+    struct csni_buffer *early;     /* texts of the first runs; NULL: none were made early */
+    size_t early_count;            /* of those that are made */
+    atomic_bool is_wanted;         /* all are, now */
 };
 
 /* ---- sections ---- */
@@ -109,7 +114,7 @@ static csn_status add_compact_source(struct csni_stack_records *m, struct csni_o
 /* The other file is the image's debug file, which has .debug_frame if one has, or the image of a debug-only file, which has
  * .eh_frame: that of the other one has no bytes. */
 static csn_status find_frame_sections(struct csni_stack_records *m) {
-    struct csni_object *object = m->model->object, *other = m->model->other_object;
+    struct csni_object *object = m->image.object, *other = m->image.other;
     csn_status status = CSN_NONE;
     if (other) status = add_frame_section(m, other, csni_object_find_debug_section(other, "frame", false), true);
     if (status == CSN_NONE) status = add_frame_section(m, object, csni_object_find_debug_section(object, "frame", false), true);
@@ -124,7 +129,7 @@ static bool pe_bytes_at(const void *context, uint64_t rva, struct csni_span *out
 
 /* False: the image has none that is read. That of x86 is in its PDB. */
 static bool add_exception_data(struct csni_stack_records *m) {
-    const struct csni_object *image = m->model->object;
+    const struct csni_object *image = m->image.object;
     struct csni_unwind_pe pe = { .image_base = image->image_base, .bytes_at = pe_bytes_at, .context = image,
                                  .is_arm64 = csni_str_is(csni_str(image->arch), "arm64") };
     bool is_read = pe.is_arm64 || csni_str_is(csni_str(image->arch), "x86_64");
@@ -216,28 +221,80 @@ static csn_status make_run(struct csni_stack_records *m, struct stack_run *run, 
     const struct stack_source *source = run->source;
     /* As dump_syms writes what it has from Windows' codes. */
     bool subtracts = source->pe.bytes_at && !source->pe.is_arm64;
+    run->damaged = 0;
     for (uint64_t off = run->off; off < run->end;) {
         enum csni_unwind_result result;
         uint64_t at = off, before = text->size;
         CSNI_TRY(read_record(r, source, &off, &result, err));
         if (result == CSNI_UNWIND_DAMAGED && !run->damaged++) run->first_damaged = at;
-        if (result == CSNI_UNWIND_SKIPPED || r->table.start < m->base) continue;
-        csni_breakpad_put_stack(text, &m->registers, &r->table, m->base, subtracts);
+        if (result == CSNI_UNWIND_SKIPPED || r->table.start < m->image.base) continue;
+        csni_breakpad_put_stack(text, &m->registers, &r->table, m->image.base, subtracts);
         CSNI_TRY(charge_stack_work(m, csni_unwind_dwarf_take_work(r->dwarf) + text->size - before, err));
     }
     return text->failed ? csni_fail_memory(err, text->capacity) : CSN_OK;
 }
 
-csn_status csni_stack_records_make(void *records, size_t item, struct csni_buffer *text, struct csn_error *err) {
-    struct csni_stack_records *m = records;
+static csn_status make_stack_text(struct csni_stack_records *m, size_t item, struct csni_buffer *text, struct csn_error *err) {
     struct stack_run *run = &m->runs.items[item];
     struct record_reader r;
-    CSNI_TRY(csni_unwind_dwarf_create(&run->source->frames, m->model->alloc, &r.dwarf, err));
-    csni_unwind_table_init(&r.table, m->model->alloc);
+    CSNI_TRY(csni_unwind_dwarf_create(&run->source->frames, m->image.alloc, &r.dwarf, err));
+    csni_unwind_table_init(&r.table, m->image.alloc);
     csn_status status = make_run(m, run, &r, text, err);
     csni_unwind_table_deinit(&r.table);
     csni_unwind_dwarf_destroy(r.dwarf);
     return status;
+}
+
+csn_status csni_stack_records_make(void *records, size_t item, struct csni_buffer *text, struct csn_error *err) {
+    struct csni_stack_records *m = records;
+    if (item >= m->early_count) return make_stack_text(m, item, text, err);
+    struct csni_buffer made = m->early[item]; /* the caller's memory goes with the records */
+    m->early[item] = *text;
+    *text = made;
+    return CSN_OK;
+}
+
+/* ---- texts that are made early ---- */
+
+enum { EARLY_BYTES = 1 << 20, EARLY_TEXT = 96 << 10 };
+
+/* What goes wrong here goes wrong once more when it is wanted, and is told then. */
+static csn_status make_early(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    (void)item;
+    (void)err;
+    struct csni_stack_records *m = context;
+    for (size_t bytes = 0, i = 0; i < m->runs.count && bytes < EARLY_BYTES; i++) {
+        struct csni_buffer *text = &m->early[i];
+        if (atomic_load_explicit(&m->is_wanted, memory_order_relaxed)) break;
+        text->alloc = m->image.alloc;
+        if (!csni_buffer_reserve(text, EARLY_TEXT) || make_stack_text(m, i, text, NULL) < 0) break;
+        bytes += text->size;
+        m->early_count = i + 1;
+    }
+    return CSN_OK;
+}
+
+/* Sections of an ELF image are at hand; how others are read on the way is not meant for several threads. */
+static bool reads_sections_alone(const struct csni_stack_records *m) {
+    for (size_t i = 0; i < m->source_count; i++)
+        if (m->sources[i].pe.bytes_at || m->sources[i].compact.code_at) return false;
+    return true;
+}
+
+void csni_stack_records_begin(struct csni_stack_records *m, struct csni_pool *pool) {
+    if (!m || csni_pool_workers(pool) == 1 || !reads_sections_alone(m)) return;
+    m->early = csni_alloc_zeroed(m->image.alloc, m->runs.count, sizeof *m->early);
+    if (!m->early) return;
+    m->pool = pool;
+    csni_pool_start(pool, make_early, m);
+}
+
+void csni_stack_records_join(struct csni_stack_records *m) {
+    if (!m || !m->pool) return;
+    atomic_store_explicit(&m->is_wanted, true, memory_order_relaxed);
+    (void)csni_pool_join(m->pool, NULL);
+    m->pool = NULL;
 }
 
 void csni_stack_records_report(const struct csni_stack_records *m) {
@@ -258,21 +315,21 @@ static csn_status find_stack_sources(struct csni_stack_records *m, struct csn_er
     return CSN_OK;
 }
 
-csn_status csni_stack_records_create(const struct csni_model *model, struct csn_convert_report *report,
+csn_status csni_stack_records_create(const struct csni_stack_image *image, struct csn_convert_report *report,
                                      struct csni_stack_records **out, struct csn_error *err) {
     struct csni_breakpad_registers registers;
+    const struct csni_object *object = image->object;
     *out = NULL;
-    if (!model->object) return CSN_OK;
+    if (!object) return CSN_OK;
     /* Only those of ELF are relocated. */
-    if (model->object->kind == CSNI_OBJECT_RELOCATABLE && model->object->container != CSNI_CONTAINER_ELF) return CSN_OK;
-    if (!csni_breakpad_registers_of(csni_str(model->object->arch), &registers)) return CSN_OK;
-    struct csni_stack_records *m = csni_alloc_zeroed(model->alloc, 1, sizeof *m);
+    if (object->kind == CSNI_OBJECT_RELOCATABLE && object->container != CSNI_CONTAINER_ELF) return CSN_OK;
+    if (!csni_breakpad_registers_of(csni_str(object->arch), &registers)) return CSN_OK;
+    struct csni_stack_records *m = csni_alloc_zeroed(image->alloc, 1, sizeof *m);
     if (!m) return csni_fail_memory(err, sizeof *m);
-    m->model = model;
+    m->image = *image;
     m->report = report;
     m->registers = registers;
-    if (model->image.has_base_address) m->base = model->image.base_address;
-    m->runs.alloc = model->alloc;
+    m->runs.alloc = image->alloc;
     csni_shared_budget_init(&m->budget, STACK_BUDGET_BASE);
     csn_status status = find_stack_sources(m, err);
     if (status >= 0) *out = m;
@@ -282,8 +339,11 @@ csn_status csni_stack_records_create(const struct csni_model *model, struct csn_
 
 void csni_stack_records_destroy(struct csni_stack_records *m) {
     if (!m) return;
+    csni_stack_records_join(m);
+    for (size_t i = 0; m->early && i < m->runs.count; i++) csni_buffer_deinit(&m->early[i]);
+    csni_free(m->image.alloc, m->early, m->runs.count * sizeof *m->early);
     csni_vec_deinit(&m->runs);
-    csni_free(m->model->alloc, m, sizeof *m);
+    csni_free(m->image.alloc, m, sizeof *m);
 }
 
 size_t csni_stack_records_count(const struct csni_stack_records *m) { return m ? m->runs.count : 0; }

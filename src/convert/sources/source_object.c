@@ -5,6 +5,7 @@
 #include "base/ranges.h"
 #include "convert/companions.h"
 #include "convert/dwarf/source_dwarf.h"
+#include "convert/outputs/output_breakpad.h"
 #include "convert/pdb/source_pdb.h"
 #include "convert/sources/debug_file.h"
 #include "convert/sources/source.h"
@@ -119,6 +120,7 @@ static csn_status read_sources(struct csni_conversion *c, const struct csni_debu
     struct csni_dwarf_input input = { .object = debug ? debug : c->object };
     if (file->is_pdb) CSNI_TRY(csni_source_pdb_of_image(c, file->file->bytes, csni_companion_path(file->file), err));
     else CSNI_TRY(csni_source_dwarf(c, &input, err));
+    CSNI_TRY(csni_begin_breakpad(c, err));
     if (!debug && !csni_has_dwarf(c->object)) CSNI_TRY(csni_source_debug_map(c, err));
     c->claims_rows = c->batch_count > 0;
     if (!debug && !csni_has_dwarf(c->object)) CSNI_TRY(csni_source_btf(c, err));
