@@ -113,7 +113,15 @@ static bool set_number(const struct setting *setting, void *field, const char *v
     return true;
 }
 
+static bool is_log_level(const char *value) {
+    return strcmp(value, "info") == 0 || strcmp(value, "error") == 0 || strcmp(value, "none") == 0;
+}
+
 static bool set_text(const struct setting *setting, char *field, const char *value, char *why, size_t why_size) {
+    if (strcmp(setting->key, "log-level") == 0 && !is_log_level(value)) {
+        snprintf(why, why_size, "%s: '%.40s', must be info, error or none", setting->key, value);
+        return false;
+    }
     if (strlen(value) < setting->size) {
         strcpy(field, value);
         return true;

@@ -120,8 +120,58 @@ def test_lines_of_a_token_file(callsign, store, images, tmp_path):
             assert server.ask("PUT", "/v1/store/app", body, Authorization=f"Bearer {token}")[0] == status, token
 
 
+CPLUSPLUS = """
+namespace shop {
+__attribute__((noinline)) int price(int x) { return x * 3; }
+__attribute__((noinline)) int total(int x) { return price(x) + 1; }
+}
+int main(int argc, char **) { return shop::total(argc); }
+"""
+
+
+def test_names_are_kept_demangled(callsign, tmp_path):
+    """Each is demangled once; the second request finds it, and another name beside it."""
+    (tmp_path / "shop.cc").write_text(CPLUSPLUS)
+    subprocess.run([need("g++"), "-g", "-O1", "-Wl,--build-id=sha1", "-o", tmp_path / "shop", tmp_path / "shop.cc"], check=True)
+    symbols = subprocess.run(["nm", tmp_path / "shop"], capture_output=True, text=True, check=True).stdout
+    notes = subprocess.run(["readelf", "-n", tmp_path / "shop"], capture_output=True, text=True, check=True).stdout
+    base = f"/buildid/{re.search('Build ID: ([0-9a-f]+)', notes)[1]}/symbolize?addr="
+    callsign.good("store", "add", "--store", tmp_path / "store", tmp_path / "shop")
+    with Server(callsign, tmp_path / "store") as server:
+        for _ in range(2):
+            for mangled, name in (("_ZN4shop5priceEi", "shop::price(int)"), ("_ZN4shop5totalEi", "shop::total(int)"), ("main", "main")):
+                start = re.search(rf"^(\w+) T {mangled}$", symbols, re.M)[1]
+                assert server.json("GET", base + start)[0]["frames"][-1]["function"] == name
+
+
+def test_log_levels(callsign, store, tmp_path):
+    assert "must be info, error or none" in callsign.bad("serve", "--store", store, "--log-level", "debug")
+    for level, said in (("info", {"info", "error"}), ("error", {"error"}), ("none", set())):
+        folder = tmp_path / level
+        shutil.copytree(store, folder)
+        with Server(callsign, folder, "--log-level", level) as server:
+            assert server.ask("GET", "/healthz")[0] == 200
+            server.process.terminate()
+            assert server.process.wait(30) == 0
+            assert {line["level"] for line in server.logged()} <= said, level
+            assert (level == "info") == bool(server.logged())
+
+
+def test_places_in_the_store(callsign, images, tmp_path):
+    """The ending says what a file has."""
+    debug = tmp_path / "libshop.so.debug"
+    subprocess.run([need("objcopy"), "--only-keep-debug", images["libshop.so"].path, debug], check=True)
+    stripped = tmp_path / "libshop.so"
+    subprocess.run([need("strip"), "-o", stripped, images["libshop.so"].path], check=True)
+    callsign.good("convert", "-q", images["app"].path, "-o", tmp_path / "app.gsym")
+    for path, image, ending in ((debug, "libshop.so", ".debug"), (stripped, "libshop.so", ""), (tmp_path / "app.gsym", "app", ".gsym")):
+        row, = map(json.loads, callsign.good("store", "add", "--store", tmp_path / "store", "--json", path).splitlines())
+        id = images[image].id
+        assert row["path"] == f".build-id/{id[:2]}/{id[2:]}{ending}"
+
+
 def test_longest_texts(callsign, server, tmp_path):
     """One character more than there is space for."""
-    assert "longer than 15 bytes" in callsign.bad("serve", "--store", tmp_path / "x", "--log-level", "x" * 16)
+    assert "longer than 31 bytes" in callsign.bad("serve", "--store", tmp_path / "x", "--layout", "x" * 32)
     assert server.ask("PUT", "/v1/store/" + "x" * 256, b"x", Authorization="Bearer first")[0] == 400
     assert pathlib.Path(tmp_path / "store").is_dir()

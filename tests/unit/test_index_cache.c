@@ -253,6 +253,11 @@ static void test_list_and_prune(void **state) {
     assert_int_equal(pruned.entries_left, 4);
     assert_int_equal(pruned.leftovers, 1);
     assert_int_equal(access(path, F_OK), 0); /* not the cache's */
+    /* As many bytes as there are may stay, and not one less. */
+    assert_int_equal(csn_cache_prune(cache, pruned.bytes_left, &pruned, &err), CSN_OK);
+    assert_int_equal(pruned.entries, 0);
+    assert_int_equal(csn_cache_prune(cache, pruned.bytes_left - 1, &pruned, &err), CSN_OK);
+    assert_int_equal(pruned.entries, 1);
     csn_cache_close(cache);
 }
 

@@ -28,6 +28,9 @@ static void exact_names(void **state) {
     NO("^area$", "");
     YES("area", "area");
     NO("area", "my_area");
+    assert_false(csni_pattern_is_exact(csni_str("^a\\0$")));
+    assert_false(csni_pattern_is_exact(csni_str("^a\\9$")));
+    assert_false(csni_pattern_is_exact(csni_str("^a\\z$")));
     YES("^operator\\(\\)\\$1\\.cold$", "operator()$1.cold");
     NO("^operator\\(\\)\\$1\\.cold$", "operator()$1xcold");
     YES("^a\\\\$", "a\\");

@@ -235,6 +235,17 @@ static void test_images(void **state) {
     assert_int_equal(csn_process_module_bias(&modules[0], 0x100000000), 0x4a28000);
     assert_int_equal(csn_process_module_bias(&modules[0], 0x104a28000), 0);
     csn_process_maps_destroy(maps);
+    /* One that is where it was linked, below 4 GiB. */
+    maps = maps_of("");
+    image.start = 0x400000;
+    image.end = 0x408000;
+    assert_int_equal(csn_process_maps_add_image(maps, 7, &image, &err), CSN_OK);
+    assert_int_equal(csn_process_maps_modules(maps, 7, &modules, &count, &err), CSN_OK);
+    assert_int_equal(csn_process_module_bias(&modules[0], 0x400000), 0);
+    assert_int_equal(csn_process_module_bias(&modules[0], 0x407fff), 0);
+    assert_int_equal(csn_process_module_bias(&modules[0], 0x408000), 0x400000);
+    assert_int_equal(csn_process_module_bias(&modules[0], 0x3fffff), 0x400000);
+    csn_process_maps_destroy(maps);
 }
 
 /* ---- with the image's file ---- */
