@@ -178,7 +178,13 @@ static void return_addresses(void **state) {
 
 static void whole_decimals(void **state) {
     (void)state;
-    static const uint64_t halves[] = { 0x1000, 0, 0x1000, 1 };
+    const bool little = (union { uint16_t number; uint8_t byte; }){ .number = 1 }.byte == 1;
+    uint64_t halves[] = { 0x1000, 0, 0x1000, 1 };
+    for (size_t i = 0; !little && i < 4; i += 2) { /* the upper half comes first */
+        uint64_t lower = halves[i];
+        halves[i] = halves[i + 1];
+        halves[i + 1] = lower;
+    }
     struct csn_arrow_options options = CSN_ARROW_OPTIONS_INIT;
     struct column c;
     options.index = example_index;

@@ -15,7 +15,12 @@
 
 #include <callsign/callsign.h>
 
-enum { STACK_SIZE = 256 << 10, GUARD = 64 << 10, PAINT = 0xa5, ALLOWED = 4096, FRAMES = CSN_INLINE_DEPTH_MAX + 1 };
+enum { STACK_SIZE = 256 << 10, GUARD = 64 << 10, PAINT = 0xa5, FRAMES = CSN_INLINE_DEPTH_MAX + 1 };
+#ifdef __s390x__
+enum { ALLOWED = 6144 }; /* each frame has 160 bytes for registers */
+#else
+enum { ALLOWED = 4096 };
+#endif
 enum { START = 0x1000, SIZE = 0x200, FUNCTIONS = 40, DEEP = 400 };
 
 static uint8_t *stack;
