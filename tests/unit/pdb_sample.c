@@ -179,7 +179,10 @@ static void put_module_symbols(const struct pdb_sample *s, struct wire *w) {
         end_scope(w, S_END);
     }
     begin_function(s, w, false, 0, 0x40, "main");
-    begin_site(w, S_INLINESITE, ID_AREA, "\x03\x08\x0b\x28\x0b\x28\x04\x08", 8); /* 0x8: 30, 0x10: 31, 0x18: 32, for 8 bytes */
+    if (s->twin_line)
+        begin_site(w, S_INLINESITE, ID_AREA, "\x06\x3d\x03\x08\x06\x3e\x03\x08\x0b\x28\x04\x08", 12); /* 0x8: 30 less */
+    else
+        begin_site(w, S_INLINESITE, ID_AREA, "\x03\x08\x0b\x28\x0b\x28\x04\x08", 8); /* 0x8: 30, 0x10: 31, 0x18: 32, for 8 bytes */
     begin_site(w, S_INLINESITE2, s->imports ? IMPORTED_SQUARE : ID_SQUARE, "\x05\x08\x06\x03\x0c\x08\x10", 7);  /* 0x10-0x18: line 39 */
     end_scope(w, S_INLINESITE_END);
     end_scope(w, S_INLINESITE_END);
@@ -282,6 +285,12 @@ static void put_module_lines(const struct pdb_sample *s, struct wire *w) {
     wire_u32(w, FILE_INLINE);
     wire_u32(w, 30);
     wire_u32(w, 0);
+    if (s->twin_line) {
+        wire_u32(w, ID_AREA);
+        wire_u32(w, FILE_INLINE);
+        wire_u32(w, s->twin_line);
+        wire_u32(w, 0);
+    }
     wire_pdb_end_subsection(w, begun);
     if (s->imports) put_imports(w);
     begun = wire_pdb_begin_subsection(w, DEBUG_S_IGNORE | DEBUG_S_LINES);

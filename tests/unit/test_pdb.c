@@ -64,6 +64,20 @@ static void counted_names(void **state) {
     expect_text(&s, "?main@@YAHXZ 1000-1040 " MAIN_ROWS MAIN_CALLS OTHERS);
 }
 
+/* Two functions of one name share an id in older Rust programs. A place from which lines would be negative is not that of the call, and
+ * one from which a line is 0, as compilers mark code of their own, is. */
+static void places_of_one_id(void **state) {
+    (void)state;
+    struct pdb_sample s;
+    static const uint32_t twins[] = { 5, 29, 31, 500 };
+    for (size_t i = 0; i < sizeof twins / sizeof *twins; i++) {
+        pdb_sample_init(&s);
+        s.twin_line = twins[i];
+        expect_text(&s, "?main@@YAHXZ 1000-1040 0:C:\\a|m.c:10 8:C:\\inc|box.hpp:0 10:C:\\inc|box.hpp:39 18:C:\\inc|box.hpp:32"
+                        " 20:C:\\a|m.c:11 28:C:\\a|m.c:12" MAIN_CALLS OTHERS);
+    }
+}
+
 /* Link-time code generation. */
 static void ids_of_another_module(void **state) {
     (void)state;
@@ -360,6 +374,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_lines_and_calls), cmocka_unit_test(scattered_blocks),
         cmocka_unit_test(i386),                      cmocka_unit_test(counted_names),
+        cmocka_unit_test(places_of_one_id),
         cmocka_unit_test(ids_of_another_module),     cmocka_unit_test(folded_functions),
         cmocka_unit_test(public_symbols_alone),      cmocka_unit_test(moved_code),
         cmocka_unit_test(identity),                  cmocka_unit_test(annotations),

@@ -150,7 +150,7 @@ static csn_status call_for(struct csni_pdb_job *job, const struct csni_pdb_site 
         *out = i;
         return CSN_OK;
     }
-    struct csni_pdb_call call = { .call_file = outer->line ? outer->file : 0, .call_line = outer->line, .depth = site->depth,
+    struct csni_pdb_call call = { .call_file = outer->file, .call_line = outer->line, .depth = site->depth,
                                   .parent = parent };
     *out = count;
     if (!csni_vec_push(&job->calls, call)) return csni_fail_memory(err, sizeof call);
@@ -199,11 +199,47 @@ static uint32_t add_site_name(struct csni_pdb_job *job, uint32_t id) {
     return csni_batch_add_string(job->writer, (struct csn_str){ text, scope.len + 2 + name.len });
 }
 
+/* How well lines fit: none may be negative, and line 0 is code that the compiler made. */
+enum fit { FIT_NONE, FIT_LINES, FIT_LINE_0 };
+static enum fit fit_of(const csni_pdb_runs *runs) {
+    enum fit found = FIT_LINES;
+    for (size_t i = 0; i < runs->count; i++) {
+        if (runs->items[i].line > INT32_MAX) return FIT_NONE;
+        if (!runs->items[i].line) found = FIT_LINE_0;
+    }
+    return found;
+}
+
+static csn_status read_runs_from(struct csni_pdb_job *job, const struct csni_pdb_site *site, const struct csni_pdb_inlinee *inlinee,
+                                 struct csn_error *err) {
+    return csni_pdb_read_annotations(site->record.annotations, inlinee, job->function.size, &job->runs, err);
+}
+
+/* Functions of one name may share an id (`drop` of two types in Rust), and each has its own place. Of several the first that fits is
+ * taken. Fills job->runs. */
+enum { PLACES_MAX = 64 };
+static csn_status find_runs(struct csni_pdb_job *job, const struct csni_pdb_site *site, struct csn_error *err) {
+    const struct csni_pdb_inlinee *first = csni_pdb_find_inlinee(&job->lines, site->record.inlinee), *best = first;
+    const struct csni_pdb_inlinee *end = job->lines.inlinees.items + job->lines.inlinees.count;
+    size_t count = 1;
+    while (first && first + count < end && first[count].id == first->id && count < PLACES_MAX) count++;
+    enum fit found = FIT_NONE;
+    for (size_t i = 0; count > 1 && i < count && found != FIT_LINE_0; i++) {
+        csn_status status = read_runs_from(job, site, &first[i], err);
+        if (status == CSN_E_MEMORY || !csni_pdb_charge(job, job->runs.count)) return status == CSN_E_MEMORY ? status : CSN_E_LIMIT;
+        if (fit_of(&job->runs) > found) best = &first[i], found = fit_of(&job->runs);
+    }
+    csn_status status = read_runs_from(job, site, best, err);
+    for (size_t i = 0; i < job->runs.count; i++)
+        if (job->runs.items[i].line > INT32_MAX) job->runs.items[i].line = 0; /* no place fits */
+    return status;
+}
+
 static csn_status read_runs(struct csni_pdb_job *job, const struct csni_pdb_site *site, struct csn_error *err) {
     struct csn_error damage = CSN_ERROR_INIT;
-    const struct csni_pdb_inlinee *inlinee = csni_pdb_find_inlinee(&job->lines, site->record.inlinee);
-    csn_status status = csni_pdb_read_annotations(site->record.annotations, inlinee, job->function.size, &job->runs, &damage);
+    csn_status status = find_runs(job, site, &damage);
     if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
+    if (status == CSN_E_LIMIT) return status;
     if (status < 0)
         csni_batch_note(job->writer, CSN_EVENT_DAMAGED_RANGES, "%.*s: %s",
                         (int)(job->function.name.len < 80 ? job->function.name.len : 80), job->function.name.ptr,

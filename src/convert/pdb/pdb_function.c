@@ -12,9 +12,9 @@ static bool piece_before(const void *context, const void *pa, const void *pb) {
     return a->depth != b->depth ? a->depth < b->depth : a->order < b->order;
 }
 
-/* A later row of one offset is of a deeper call. Before the first line that is known there is none. */
+/* A later row of one offset is of a deeper call. Line 0 in a file is code that the compiler made. */
 static bool set_row(struct csni_pdb_job *job, uint32_t off, const struct csni_pdb_piece *piece) {
-    struct csni_row row = { off, piece->line ? piece->file : 0, piece->line };
+    struct csni_row row = { off, piece->file, piece->line };
     if (job->rows.count && job->rows.items[job->rows.count - 1].off == off) {
         job->rows.items[job->rows.count - 1] = row;
         return true;
@@ -63,7 +63,7 @@ static void write_rows(struct csni_pdb_job *job, uint32_t low, uint32_t high) {
         struct csni_row row = job->rows.items[i];
         if (row.off >= high) break;
         if (i + 1 < count && job->rows.items[i + 1].off <= low) continue;
-        if (!row.line && !begun) continue;
+        if (!row.line && !row.file && !begun) continue; /* before the first row that is known there is none */
         begun = true;
         csni_batch_add_row(job->writer, row.off > low ? row.off - low : 0, row.file, row.line);
     }
