@@ -64,6 +64,50 @@ csn_status csni_attr_string(const struct csni_dwarf *dwarf, const struct csni_di
     }
 }
 
+enum { DW_OP_addr = 0x03, DW_OP_const1u = 0x08, DW_OP_const2u = 0x0a, DW_OP_const4u = 0x0c, DW_OP_const8u = 0x0e, DW_OP_constu = 0x10,
+       DW_OP_plus = 0x22, DW_OP_plus_uconst = 0x23, DW_OP_addrx = 0xa1, DW_OP_GNU_addr_index = 0xfb };
+
+/* The number that an operation puts on the stack. CSN_NONE: it does something else. */
+static csn_status pushed(const struct csni_dwarf *dwarf, const struct csni_unit *unit, unsigned op, struct csni_cursor *c, uint64_t *out,
+                         struct csn_error *err) {
+    switch (op) {
+    case DW_OP_addr: *out = csni_cursor_uint(c, unit->address_size); return CSN_OK;
+    case DW_OP_addrx: case DW_OP_GNU_addr_index: return csni_address_index(dwarf, unit, csni_cursor_uleb(c), out, err);
+    case DW_OP_const1u: *out = csni_cursor_u8(c); return CSN_OK;
+    case DW_OP_const2u: *out = csni_cursor_u16(c); return CSN_OK;
+    case DW_OP_const4u: *out = csni_cursor_u32(c); return CSN_OK;
+    case DW_OP_const8u: *out = csni_cursor_u64(c); return CSN_OK;
+    case DW_OP_constu: *out = csni_cursor_uleb(c); return CSN_OK;
+    default: return CSN_NONE;
+    }
+}
+
+/* An address of .debug_addr and a distance from it, as clang writes to have fewer addresses
+ * (-mllvm -minimize-addr-in-v5=Expressions). CSN_NONE: another expression. */
+static csn_status address_of_expression(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_attr *a,
+                                        uint64_t *out, struct csn_error *err) {
+    enum { STACK_MAX = 4 };
+    const struct csni_span bytes = { csni_unit_base(dwarf, unit) + a->value, a->size };
+    struct csni_cursor c = csni_cursor_at(bytes, dwarf->sections.big_endian);
+    uint64_t stack[STACK_MAX];
+    unsigned depth = 0;
+    while (csni_cursor_left(&c)) {
+        unsigned op = csni_cursor_u8(&c);
+        if (op == DW_OP_plus && depth > 1) {
+            depth--;
+            stack[depth - 1] += stack[depth];
+        } else if (op == DW_OP_plus_uconst && depth) {
+            stack[depth - 1] += csni_cursor_uleb(&c);
+        } else {
+            csn_status status = depth < STACK_MAX ? pushed(dwarf, unit, op, &c, &stack[depth++], err) : CSN_NONE;
+            if (status != CSN_OK) return status;
+        }
+    }
+    if (c.failed || depth != 1) return CSN_NONE;
+    *out = stack[0];
+    return CSN_OK;
+}
+
 csn_status csni_attr_address(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at, uint64_t *out,
                              struct csn_error *err) {
     if (!csni_die_has(die, at)) return CSN_NONE;
@@ -78,6 +122,7 @@ csn_status csni_attr_address(const struct csni_dwarf *dwarf, const struct csni_d
         *out = address + a->size;
         return CSN_OK;
     }
+    case DW_FORM_exprloc: return address_of_expression(dwarf, die->unit, a, out, err);
     default: return CSN_NONE;
     }
 }

@@ -101,3 +101,33 @@ int main(int c, char **v) { (void)v; caller(c); return 0; }
         assert got == want, address
         depths.add(len(want))
     assert depths == {1, 2, 3}
+
+
+MINIMIZED = """extern volatile int sink;
+static inline int scale(int x) { if (x > 9) sink = x; return x * 3; }
+static inline int twice(int x) { return scale(x) + scale(x + sink); }
+__attribute__((noinline)) static int part(int x) { for (int i = 0; i < x; i++) sink += twice(i); return sink; }
+__attribute__((noinline)) int second(int x) { return part(x) - twice(x); }
+int main(int argc, char **argv) { (void)argv; return second(argc) + twice(argc); }
+volatile int sink;
+"""
+
+
+@pytest.mark.parametrize("how", ["Ranges", "Expressions", "Form"])
+def test_addresses_that_clang_writes_as_distances(callsign, tmp_path, how):
+    """clang can write one address for a section and distances from it, as range lists, expressions or a form of its own. The index is
+    that of the same code with plain addresses. llvm-symbolizer 22 lacks most inlined calls of the second kind."""
+    clang = need("clang-22")
+    (tmp_path / "p.c").write_text(MINIMIZED)
+    indexes = []
+    for name, options in (("plain", []), ("less", ["-mllvm", f"-minimize-addr-in-v5={how}"])):
+        folder = tmp_path / name
+        folder.mkdir()
+        subprocess.run([clang, "-O2", "-gdwarf-5", *options, "p.c", "-o", folder / "p"], cwd=tmp_path, check=True)
+        text = callsign.good("convert", "-q", folder / "p", "-o", folder / "p.gsym", "--report", "-")
+        assert json.loads(text)["inline_nodes_written"] > 6
+        indexes.append((folder / "p.gsym").read_bytes()[48:]) # less the build id
+    if how == "Expressions":
+        text = subprocess.run([need("llvm-dwarfdump-22"), tmp_path / "less" / "p"], capture_output=True, text=True, check=True).stdout
+        assert "(DW_OP_addrx" in text
+    assert indexes[0] == indexes[1]

@@ -59,6 +59,44 @@ static void low_and_high(void **state) {
     }
 }
 
+/* The address of an expression, or a status below 0 or above. Address table: 0x5000, 0x5100. */
+static void expect_expression(const char *bytes, size_t size, csn_status status, uint64_t low) {
+    struct dwarf_sample s;
+    csni_address_ranges ranges;
+    dwarf_sample_init(&s, false);
+    wire_fill(&s.addr, 0xee, 8);
+    dwarf_sample_address(&s, &s.addr, 0x5000);
+    dwarf_sample_address(&s, &s.addr, 0x5100);
+    size_t unit = begin(&s, DW_AT_low_pc, DW_FORM_exprloc, DW_AT_high_pc, DW_FORM_data4);
+    wire_u8(&s.info, (uint8_t)size);
+    wire_bytes(&s.info, bytes, size);
+    wire_u32(&s.info, 0x10);
+    assert_int_equal(ranges_of(&s, unit, &ranges, NULL), status);
+    expect(&ranges, (const struct csni_address_range[]){ { low, low + 0x10 } }, status == CSN_OK);
+    dwarf_sample_deinit(&s);
+}
+#define EXPRESSION(bytes, status, low) expect_expression(bytes, sizeof bytes - 1, status, low)
+
+/* As clang -mllvm -minimize-addr-in-v5=Expressions writes them, and with every operation that is known. */
+static void expressions(void **state) {
+    (void)state;
+    EXPRESSION("\xa1\x01\x0c\x20\x03\x00\x00\x22", CSN_OK, 0x5420);
+    EXPRESSION("\xa1\x00", CSN_OK, 0x5000);
+    EXPRESSION("\xfb\x01\x23\x81\x01", CSN_OK, 0x5181);
+    EXPRESSION("\x03\x00\x20\x00\x00\x00\x00\x00\x00\x08\x11\x22", CSN_OK, 0x2011);
+    EXPRESSION("\xa1\x00\x0a\x11\x01\x10\x81\x01\x22\x22", CSN_OK, 0x5192);
+    EXPRESSION("\xa1\x00\x0e\x01\x00\x00\x00\x01\x00\x00\x00\x22", CSN_OK, 0x100005001);
+    EXPRESSION("\xa1\x05", CSN_E_FORMAT, 0);                         /* not in the table */
+    EXPRESSION("\xa1\x00\x06", CSN_NONE, 0);                         /* reads memory */
+    EXPRESSION("\x22", CSN_NONE, 0);                                  /* nothing to add */
+    EXPRESSION("\xa1\x00\x22", CSN_NONE, 0);
+    EXPRESSION("\x23\x01", CSN_NONE, 0);
+    EXPRESSION("\xa1\x00\xa1\x01", CSN_NONE, 0);                     /* two results */
+    EXPRESSION("\x08\x01\x08\x01\x08\x01\x08\x01\x08\x01\x22", CSN_NONE, 0); /* too deep */
+    EXPRESSION("\xa1\x00\x0c\x20\x03", CSN_NONE, 0);                 /* cut off */
+    EXPRESSION("", CSN_NONE, 0);
+}
+
 static void no_addresses(void **state) {
     (void)state;
     struct dwarf_sample s;
@@ -207,7 +245,7 @@ static void damaged_lists(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(low_and_high), cmocka_unit_test(no_addresses), cmocka_unit_test(old_ranges),
+        cmocka_unit_test(low_and_high), cmocka_unit_test(expressions),  cmocka_unit_test(no_addresses), cmocka_unit_test(old_ranges),
         cmocka_unit_test(new_ranges),   cmocka_unit_test(by_offset),    cmocka_unit_test(damaged_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
