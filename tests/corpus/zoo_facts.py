@@ -162,13 +162,17 @@ class Facts:
                 if kind in ("name", "linkage_name", "MIPS_linkage_name"):
                     die["names"].append(text)
                 elif kind in ("abstract_origin", "specification"):
-                    die["origins"].append(int(value[1:].split(" ")[0].rstrip(")"), 16))
+                    value = value[1:].split(" ")[0].rstrip(")")
+                    if value.startswith("0x"): # not one of a supplementary file
+                        die["origins"].append(int(value, 16))
                 elif kind == "decl_file":
                     die["path"] = text
                 elif kind in ("call_file", "call_line"):
                     die[kind] = value.strip("()")
                 elif kind == "decl_line":
                     die["line"] = int(value.strip("()"))
+                elif kind in ("low_pc", "high_pc") and not value.startswith("(0x"):
+                    pass # an expression (clang -mllvm -minimize-addr-in-v5=Expressions)
                 elif kind == "low_pc":
                     die["low"] = int(value[1:].split(" ")[0].rstrip(")"), 16)
                 elif kind == "high_pc" and "low" in die:
