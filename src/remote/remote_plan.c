@@ -119,7 +119,7 @@ static uint64_t guess_record_size(const struct csni_remote *remote, size_t idx) 
 
 static bool want_checkpoint(struct csni_remote_file *file, const struct csni_gsym_checkpoints *c, size_t number) {
     bool is_missing = want_at(file, csni_checkpoint_entry(c, number), c->entry_bytes + 8u);
-    return c->functions ? is_missing | want_at(file, c->functions + number * c->function_bytes, 4) : is_missing;
+    return c->places ? is_missing | want_at(file, c->places + number * c->place_bytes, 8) : is_missing;
 }
 
 /* The record of each function, and the checkpoint of its code. */

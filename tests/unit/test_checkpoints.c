@@ -247,10 +247,10 @@ static struct csn_bytes with_revision_1(const struct csn_bytes *file) {
     struct csni_checkpoint_share share;
     const struct csni_checkpoint_share *measured = &share;
     struct csni_checkpoint_plan plan;
-    csni_checkpoint_share_init(&share, NULL, csni_gsym_address(&gsym, 0), 8);
+    csni_checkpoint_share_init(&share, NULL, csni_gsym_address(&gsym, 0), 8, CSNI_CP_REVISION_1);
     for (uint32_t idx = 0; idx < gsym.address_count; idx++) add_function(&share, &gsym, idx);
     csni_checkpoint_share_measure(&share);
-    csni_checkpoint_plan(&plan, CSNI_CP_REVISION_1, &measured, 1);
+    csni_checkpoint_plan(&plan, &measured, 1);
     struct csn_bytes copy = { calloc(1, file->size + (size_t)plan.size), file->size + (size_t)plan.size, NULL };
     assert_non_null(copy.ptr);
     memcpy(copy.ptr, file->ptr, file->size);
@@ -267,7 +267,7 @@ static void older_revision(void **state) {
         struct csn_bytes without = without_checkpoints(&with), older = with_revision_1(&with);
         struct csni_gsym gsym = parse(&older);
         assert_non_null(gsym.checkpoints.entries);
-        assert_null(gsym.checkpoints.functions);
+        assert_null(gsym.checkpoints.places);
         struct csn_index *plain = open_bytes(&without), *fast = open_bytes(&older);
         for (uint64_t addr = BASE - 3; addr < BASE + 31 * (LONG_SIZE + 300); addr += 17) same_answer(plain, fast, addr, CSN_LOOKUP_DEFAULT);
         for (uint64_t addr = BASE; addr < BASE + 31 * LONG_SIZE; addr += 977) same_batch(plain, fast, addr, 3);

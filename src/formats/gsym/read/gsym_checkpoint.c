@@ -13,13 +13,15 @@ static uint8_t take_fields(const uint8_t *bits, unsigned count, struct csni_bit_
     return (uint8_t)((at + 7) / 8);
 }
 
-/* From revision 2 on functions are apart from the entries, which do not have their records: the fields of an entry without them. */
-static bool take_functions(uint8_t bits[CSNI_CP_FIELDS], struct csni_gsym_checkpoints *c) {
-    unsigned size = bits[CSNI_CP_FUNCTION] ? (bits[CSNI_CP_FUNCTION] + 7u) / 8 : 1;
-    if (size > 4 || bits[CSNI_CP_RECORD]) return false;
-    c->function_bytes = (uint8_t)size;
-    c->function_mask = UINT32_MAX >> (32 - 8 * size);
-    bits[CSNI_CP_FUNCTION] = 0;
+/* From revision 2 on places are apart from the entries, which are left with the other fields. */
+static bool take_places(uint8_t bits[CSNI_CP_FIELDS], struct csni_gsym_checkpoints *c) {
+    unsigned function = csni_checkpoint_place_bytes(bits[CSNI_CP_FUNCTION]), record = csni_checkpoint_place_bytes(bits[CSNI_CP_RECORD]);
+    if (function > 4 || record > 4) return false;
+    c->place_bytes = (uint8_t)(function + record);
+    c->record_shift = (uint8_t)(8 * function);
+    c->function_mask = UINT32_MAX >> (32 - 8 * function);
+    c->record_mask = UINT32_MAX >> (32 - 8 * record);
+    bits[CSNI_CP_FUNCTION] = bits[CSNI_CP_RECORD] = 0;
     return true;
 }
 
@@ -28,7 +30,7 @@ static bool take_head(const struct csni_gsym *gsym, const uint8_t *head, struct 
     uint32_t revision = csni_get32(head + CSNI_CP_H_REVISION, false);
     memcpy(bits, head + CSNI_CP_H_BITS, sizeof bits);
     if (revision != CSNI_CP_REVISION && revision != CSNI_CP_REVISION_1) return false;
-    if (revision == CSNI_CP_REVISION && !take_functions(bits, c)) return false;
+    if (revision == CSNI_CP_REVISION && !take_places(bits, c)) return false;
     c->first = csni_get64(head + CSNI_CP_H_FIRST, false);
     c->count = csni_get32(head + CSNI_CP_H_ENTRIES, false);
     c->call_count = csni_get32(head + CSNI_CP_H_CALLS, false);
@@ -36,12 +38,12 @@ static bool take_head(const struct csni_gsym *gsym, const uint8_t *head, struct 
     c->entry_bytes = take_fields(bits, CSNI_CP_FIELDS, c->fields);
     c->call_bytes = take_fields(head + CSNI_CP_H_CALL_BITS, CSNI_CP_CALL_FIELDS, c->call_fields);
     if (!c->count || !c->entry_bytes || c->shift > CSNI_CP_SHIFT_MAX || (c->call_count && !c->call_bytes)) return false;
-    uint64_t at = csni_get64(head + CSNI_CP_H_TABLE, false), functions = (uint64_t)c->count * c->function_bytes;
-    uint64_t entries = (uint64_t)c->count * c->entry_bytes, size = functions + entries + (uint64_t)c->call_count * c->call_bytes + CSNI_CP_OVERREAD;
+    uint64_t at = csni_get64(head + CSNI_CP_H_TABLE, false), places = (uint64_t)c->count * c->place_bytes;
+    uint64_t entries = (uint64_t)c->count * c->entry_bytes, size = places + entries + (uint64_t)c->call_count * c->call_bytes + CSNI_CP_OVERREAD;
     struct csni_span table;
     if (!csni_span_sub(gsym->bytes, at, size, &table)) return false;
-    c->functions = functions ? table.ptr : NULL;
-    c->entries = table.ptr + functions;
+    c->places = places ? table.ptr : NULL;
+    c->entries = table.ptr + places;
     c->calls = c->entries + entries;
     return true;
 }

@@ -26,13 +26,13 @@ struct csni_bit_field {
 };
 
 struct csni_gsym_checkpoints {
-    const uint8_t *functions; /* of the entries; NULL: revision 1 */
+    const uint8_t *places;    /* of the entries; NULL: revision 1 */
     const uint8_t *entries;   /* NULL: there are none */
     const uint8_t *calls;
     uint64_t first;           /* address of entry 0 */
     uint32_t count, call_count;
-    uint32_t function_mask;   /* of the bytes of one */
-    uint8_t shift, function_bytes, entry_bytes, call_bytes;
+    uint32_t function_mask, record_mask; /* of a place, the function first */
+    uint8_t shift, place_bytes, record_shift, entry_bytes, call_bytes;
     struct csni_bit_field fields[CSNI_CP_FIELDS], call_fields[CSNI_CP_CALL_FIELDS];
 };
 
@@ -44,10 +44,10 @@ void csni_gsym_find_checkpoints(struct csni_gsym *gsym);
 
 /* The table, and its bytes. */
 static inline const uint8_t *csni_checkpoint_table(const struct csni_gsym_checkpoints *c) {
-    return c->functions ? c->functions : c->entries;
+    return c->places ? c->places : c->entries;
 }
 static inline uint64_t csni_checkpoint_bytes(const struct csni_gsym_checkpoints *c) {
-    uint64_t used = (uint64_t)c->count * (c->function_bytes + c->entry_bytes) + (uint64_t)c->call_count * c->call_bytes + CSNI_CP_OVERREAD;
+    uint64_t used = (uint64_t)c->count * (c->place_bytes + c->entry_bytes) + (uint64_t)c->call_count * c->call_bytes + CSNI_CP_OVERREAD;
     return c->entries ? (used + 3) / 4 * 4 : 0;
 }
 
@@ -67,11 +67,31 @@ static inline const uint8_t *csni_checkpoint_entry(const struct csni_gsym_checkp
     return c->entries + number * c->entry_bytes;
 }
 
-/* The last function that starts at or below the entry's address. number < count. */
-static inline uint32_t csni_checkpoint_function(const struct csni_gsym_checkpoints *c, size_t number) {
-    if (!c->functions) return csni_checkpoint_get(csni_checkpoint_entry(c, number), &c->fields[CSNI_CP_FUNCTION]);
-    return csni_get32(c->functions + number * c->function_bytes, false) & c->function_mask;
+/* The last function that starts at or below the entry's address, and the offset of its record; 0: none is known. */
+struct csni_checkpoint_place {
+    uint32_t function;
+    uint64_t record;
+};
+/* number < count */
+static inline struct csni_checkpoint_place csni_checkpoint_place(const struct csni_gsym_checkpoints *c, size_t number) {
+    if (!c->places) {
+        const uint8_t *entry = csni_checkpoint_entry(c, number);
+        return (struct csni_checkpoint_place){ csni_checkpoint_get(entry, &c->fields[CSNI_CP_FUNCTION]),
+                                               (uint64_t)csni_checkpoint_get(entry, &c->fields[CSNI_CP_RECORD]) * 4 };
+    }
+    uint64_t place = csni_get64(c->places + number * c->place_bytes, false);
+    return (struct csni_checkpoint_place){ (uint32_t)place & c->function_mask,
+                                           (place >> c->record_shift & c->record_mask) * 4 };
 }
+
+/* Where the calls begin that an entry leaves to search, from the start of the tree, which is `tree` bytes after that of the record. */
+static inline uint32_t csni_checkpoint_tree_at(const struct csni_gsym_checkpoints *c, const uint8_t *entry, size_t tree) {
+    uint32_t at = csni_checkpoint_get(entry, &c->fields[CSNI_CP_TREE_AT]);
+    return c->places && at > CSNI_CP_TREE_EMPTY ? at - (uint32_t)tree : at;
+}
+
+/* Of a field of a place that has so many bits. */
+static inline unsigned csni_checkpoint_place_bytes(unsigned bits) { return bits ? (bits + 7) / 8 : 1; }
 
 /* Its address. */
 static inline uint64_t csni_checkpoint_address(const struct csni_gsym_checkpoints *c, uint64_t addr) {

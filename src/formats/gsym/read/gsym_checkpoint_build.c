@@ -12,12 +12,11 @@ enum {
     VISITS_TIMES = 64,  /* ... and so many for each entry and node: more have a tree that no compiler makes */
     BACK_MAX = UINT16_MAX,
     NEAR_SHIFT = 7,     /* so many bytes of code have about a dozen rows */
-    TREE_AT_EMPTY = 1   /* of an entry none of whose code lies in a further call */
 };
 
 void csni_checkpoint_share_init(struct csni_checkpoint_share *share, const struct csn_allocator *alloc, uint64_t first,
-                                unsigned shift) {
-    *share = (struct csni_checkpoint_share){ .first = first, .shift = shift };
+                                unsigned shift, unsigned revision) {
+    *share = (struct csni_checkpoint_share){ .first = first, .shift = shift, .revision = revision };
     share->entries.alloc = share->calls.alloc = share->nodes.alloc = alloc;
 }
 
@@ -99,7 +98,7 @@ static bool hold_range(struct tree *t, uint32_t number, struct csn_range r) {
         uint32_t *fields = e->at[k].fields;
         if (!t->visits--) return false;
         if (fields[CSNI_CP_CALL] != node->parent) continue;
-        bool first = fields[CSNI_CP_TREE_AT] == TREE_AT_EMPTY;
+        bool first = fields[CSNI_CP_TREE_AT] == CSNI_CP_TREE_EMPTY;
         if (first && node->depth <= CSNI_CP_DEPTH_MAX && covers_entry(e, k, r)) {
             fields[CSNI_CP_CALL] = number;
             t->owns = true;
@@ -213,12 +212,14 @@ static uint32_t call_of(struct tree *t, uint32_t number) {
     return parent;
 }
 
-/* What the entries have as numbers of nodes, as they are stored. */
-static void settle_tree(struct tree *t) {
+/* What the entries have as numbers of nodes, as they are stored. `base`: bytes before the tree that places count from. */
+static void settle_tree(struct tree *t, uint32_t base) {
     for (uint64_t k = 0; k < t->entries->count; k++) {
         uint32_t *fields = t->entries->at[k].fields;
-        if (fields[CSNI_CP_TREE_AT] != TREE_AT_EMPTY)
+        if (fields[CSNI_CP_TREE_AT] != CSNI_CP_TREE_EMPTY) {
             fields[CSNI_CP_TREE_SIZE] = node_of(t, fields[CSNI_CP_TREE_SIZE])->end - fields[CSNI_CP_TREE_AT];
+            fields[CSNI_CP_TREE_AT] += base;
+        }
         fields[CSNI_CP_CALL] = call_of(t, fields[CSNI_CP_CALL]);
     }
 }
@@ -228,16 +229,16 @@ static void forget_tree(const struct entries *e) {
         e->at[k].fields[CSNI_CP_CALL] = e->at[k].fields[CSNI_CP_TREE_AT] = e->at[k].fields[CSNI_CP_TREE_SIZE] = 0;
 }
 
-static void put_tree(const struct entries *e, const struct csni_gsym *gsym, const struct csni_gsym_payload *part) {
+static void put_tree(const struct entries *e, const struct csni_gsym *gsym, const struct csni_gsym_payload *part, uint64_t from_record) {
     struct tree t;
-    if (part->bytes.size < TREE_MIN || part->bytes.size > UINT32_MAX) return;
+    if (part->bytes.size < TREE_MIN || part->bytes.size > UINT32_MAX || from_record > UINT32_MAX - part->bytes.size) return;
     t.entries = e;
     t.cursor = csni_cursor_at(part->bytes, gsym->big);
     t.strp_size = gsym->strp_size;
     t.visits = VISITS_FREE + e->count * VISITS_TIMES;
     e->share->nodes.count = 0;
-    for (uint64_t k = 0; k < e->count; k++) e->at[k].fields[CSNI_CP_TREE_AT] = TREE_AT_EMPTY;
-    if (walk_tree(&t)) settle_tree(&t);
+    for (uint64_t k = 0; k < e->count; k++) e->at[k].fields[CSNI_CP_TREE_AT] = CSNI_CP_TREE_EMPTY;
+    if (walk_tree(&t)) settle_tree(&t, e->share->revision == CSNI_CP_REVISION_1 ? 0 : (uint32_t)from_record);
     else forget_tree(e);
 }
 
@@ -250,7 +251,7 @@ static void put_parts(const struct entries *e, const struct csni_gsym *gsym, con
     uint64_t pos = gsym->parts_at;
     for (unsigned k = 0; k < CSNI_GSYM_PARTS_MAX && csni_gsym_part_next(gsym, record, &pos, &part, NULL) == CSN_OK; k++) {
         if (part.type == CSNI_GSYM_PART_LINES && !lines) put_lines(e, &part);
-        if (part.type == CSNI_GSYM_PART_INLINE && !tree) put_tree(e, gsym, &part);
+        if (part.type == CSNI_GSYM_PART_INLINE && !tree) put_tree(e, gsym, &part, (uint64_t)(part.bytes.ptr - record->bytes.ptr));
         lines |= part.type == CSNI_GSYM_PART_LINES;
         tree |= part.type == CSNI_GSYM_PART_INLINE;
     }

@@ -25,7 +25,7 @@ struct csni_checkpoint_node {
 /* The checkpoints of some functions that follow each other. */
 struct csni_checkpoint_share {
     uint64_t first;       /* address of the first entry of all */
-    unsigned shift;
+    unsigned shift, revision; /* revision 1 is for checking files that have it */
     uint64_t records_at;  /* what record offsets count from, once it is known */
     CSNI_VEC(struct csni_checkpoint) entries;
     CSNI_VEC(struct csni_checkpoint_call) calls;
@@ -36,7 +36,7 @@ struct csni_checkpoint_share {
     bool failed;          /* memory ran out */
 };
 void csni_checkpoint_share_init(struct csni_checkpoint_share *share, const struct csn_allocator *alloc, uint64_t first,
-                                unsigned shift);
+                                unsigned shift, unsigned revision);
 void csni_checkpoint_share_free(struct csni_checkpoint_share *share);
 
 /* A function whose entries are to be made. */
@@ -61,11 +61,11 @@ struct csni_checkpoint_plan {
     uint32_t count, call_count;
     unsigned shift;
     uint8_t bits[CSNI_CP_FIELDS], call_bits[CSNI_CP_CALL_FIELDS];
-    unsigned revision, function_bytes, entry_bytes, call_bytes; /* function_bytes: 0 in revision 1 */
+    unsigned revision, function_bytes, record_bytes, entry_bytes, call_bytes; /* the first two: 0 in revision 1 */
     uint64_t size; /* of the table */
 };
-/* Of shares that are measured. Revision 1 is for checking files that have it. */
-void csni_checkpoint_plan(struct csni_checkpoint_plan *out, unsigned revision, const struct csni_checkpoint_share *const *shares, size_t count);
+/* Of shares that are measured. */
+void csni_checkpoint_plan(struct csni_checkpoint_plan *out, const struct csni_checkpoint_share *const *shares, size_t count);
 /* One share, which comes after `entries` entries and `calls` calls of others, into `table`: plan->size zero bytes. Different shares from
  * different threads at once. */
 void csni_checkpoint_put(const struct csni_checkpoint_plan *plan, const struct csni_checkpoint_share *share, uint32_t entries,

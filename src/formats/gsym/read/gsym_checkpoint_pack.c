@@ -56,29 +56,28 @@ static unsigned first_field(const struct csni_checkpoint_plan *plan) {
     return plan->revision == CSNI_CP_REVISION_1 ? CSNI_CP_FUNCTION : CSNI_CP_RECORD + 1;
 }
 
-void csni_checkpoint_plan(struct csni_checkpoint_plan *out, unsigned revision, const struct csni_checkpoint_share *const *shares,
-                          size_t count) {
+void csni_checkpoint_plan(struct csni_checkpoint_plan *out, const struct csni_checkpoint_share *const *shares, size_t count) {
     uint32_t most[CSNI_CP_FIELDS] = { 0 }, call_most[CSNI_CP_CALL_FIELDS] = { 0 };
-    *out = (struct csni_checkpoint_plan){ .revision = revision, .first = count ? shares[0]->first : 0, .shift = count ? shares[0]->shift : 0 };
+    *out = (struct csni_checkpoint_plan){ .revision = count ? shares[0]->revision : CSNI_CP_REVISION, .first = count ? shares[0]->first : 0, .shift = count ? shares[0]->shift : 0 };
     for (size_t i = 0; i < count; i++) {
         const struct csni_checkpoint_share *s = shares[i];
         for (unsigned f = 0; f < CSNI_CP_FIELDS; f++) {
-            if (f == CSNI_CP_RECORD) keep_most(&most[f], revision == CSNI_CP_REVISION_1 ? most_record(s) : 0);
+            if (f == CSNI_CP_RECORD) keep_most(&most[f], most_record(s));
             else keep_most(&most[f], f == CSNI_CP_CALL ? final_number(s->most[f], out->call_count) : s->most[f]);
         }
         for (unsigned f = 0; f < CSNI_CP_CALL_FIELDS; f++) keep_most(&call_most[f], s->call_most[f]);
         out->count += (uint32_t)s->entries.count;
         out->call_count += (uint32_t)s->calls.count;
     }
-    if (revision != CSNI_CP_REVISION_1) {
-        out->bits[CSNI_CP_FUNCTION] = (uint8_t)bits_of(most[CSNI_CP_FUNCTION]);
-        out->function_bytes = most[CSNI_CP_FUNCTION] ? (out->bits[CSNI_CP_FUNCTION] + 7u) / 8 : 1;
+    if (out->revision != CSNI_CP_REVISION_1) {
+        out->function_bytes = csni_checkpoint_place_bytes(out->bits[CSNI_CP_FUNCTION] = (uint8_t)bits_of(most[CSNI_CP_FUNCTION]));
+        out->record_bytes = csni_checkpoint_place_bytes(out->bits[CSNI_CP_RECORD] = (uint8_t)bits_of(most[CSNI_CP_RECORD]));
     }
     unsigned from = first_field(out);
     out->entry_bytes = plan_fields(most + from, CSNI_CP_FIELDS - from, out->bits + from);
     if (!out->entry_bytes) out->entry_bytes = 1;
     out->call_bytes = plan_fields(call_most, CSNI_CP_CALL_FIELDS, out->call_bits);
-    uint64_t used = (uint64_t)out->count * (out->function_bytes + out->entry_bytes) + (uint64_t)out->call_count * out->call_bytes;
+    uint64_t used = (uint64_t)out->count * (out->function_bytes + out->record_bytes + out->entry_bytes) + (uint64_t)out->call_count * out->call_bytes;
     out->size = csni_align_up(used + CSNI_CP_OVERREAD, CSNI_GSYM_ALIGN);
 }
 
@@ -100,32 +99,35 @@ static uint8_t *put_fields(const uint32_t *fields, const uint8_t *bits, unsigned
     return p;
 }
 
-/* Whether an entry has a function and nothing else, as all between functions. */
+/* Whether an entry has a place and nothing else, as all between functions. */
 static bool is_empty(const struct csni_checkpoint *entry) {
     uint32_t any = 0;
     for (unsigned f = CSNI_CP_RECORD + 1; f < CSNI_CP_FIELDS; f++) any |= entry->fields[f];
     return !any;
 }
 
-static void put_function(uint32_t function, unsigned size, uint8_t *p) {
-    if (size == 2) csni_put16(p, (uint16_t)function, false);
-    else csni_put_sized(p, function, size, false);
+static void put_place(const struct csni_checkpoint_plan *plan, uint32_t function, uint32_t record, uint8_t *p) {
+    uint64_t place = function | (uint64_t)record << (8 * plan->function_bytes);
+    unsigned size = plan->function_bytes + plan->record_bytes;
+    if (size >= 4) {
+        csni_put32(p, (uint32_t)place, false);
+        csni_put_sized(p + 4, place >> 32, size - 4, false);
+    } else {
+        csni_put_sized(p, place, size, false);
+    }
 }
 
 void csni_checkpoint_put(const struct csni_checkpoint_plan *plan, const struct csni_checkpoint_share *share, uint32_t entries,
                          uint32_t calls, uint8_t *table) {
-    uint8_t *all = table + (size_t)plan->count * plan->function_bytes;
+    unsigned place_bytes = plan->function_bytes + plan->record_bytes;
+    uint8_t *all = table + (size_t)plan->count * place_bytes;
     unsigned from = first_field(plan);
     for (size_t k = 0; k < share->entries.count; k++) {
-        uint8_t *function = table + (entries + k) * plan->function_bytes;
-        if (plan->revision != CSNI_CP_REVISION_1 && is_empty(&share->entries.items[k])) {
-            put_function(share->entries.items[k].fields[CSNI_CP_FUNCTION], plan->function_bytes, function);
-            continue;
-        }
         struct csni_checkpoint entry = share->entries.items[k];
         entry.fields[CSNI_CP_RECORD] = final_record(share, entry.fields[CSNI_CP_RECORD]);
+        if (place_bytes) put_place(plan, entry.fields[CSNI_CP_FUNCTION], entry.fields[CSNI_CP_RECORD], table + (entries + k) * place_bytes);
+        if (place_bytes && is_empty(&entry)) continue;
         entry.fields[CSNI_CP_CALL] = final_number(entry.fields[CSNI_CP_CALL], calls);
-        put_function(entry.fields[CSNI_CP_FUNCTION], plan->function_bytes, function);
         put_fields(entry.fields + from, plan->bits + from, CSNI_CP_FIELDS - from, all + (entries + k) * plan->entry_bytes);
     }
     uint8_t *p = all + (size_t)plan->count * plan->entry_bytes + (size_t)calls * plan->call_bytes;

@@ -75,7 +75,7 @@ static csn_status compare_share(const struct csni_gsym *g, struct csni_checkpoin
     uint64_t at = csni_get64(head + CSNI_CP_H_TABLE, false);
     const struct csni_checkpoint_share *measured = share;
     csni_checkpoint_share_measure(share);
-    csni_checkpoint_plan(&plan, csni_get32(head + CSNI_CP_H_REVISION, false), &measured, 1);
+    csni_checkpoint_plan(&plan, &measured, 1);
     csni_checkpoint_put_head(&plan, at, own);
     *out_equal = compare_bytes(g, head, own, CSNI_CP_HEAD, problem) == CSN_OK;
     if (!*out_equal) return CSN_OK;
@@ -107,7 +107,8 @@ csn_status csni_gsym_checkpoint_verify(const struct csni_gsym *gsym, const struc
         return CSN_OK;
     }
     struct csni_checkpoint_share share;
-    csni_checkpoint_share_init(&share, allocator, csni_gsym_address(gsym, 0), gsym->checkpoints.shift);
+    csni_checkpoint_share_init(&share, allocator, csni_gsym_address(gsym, 0), gsym->checkpoints.shift,
+                               csni_get32(head + CSNI_CP_H_REVISION, false));
     csn_status status = CSN_OK;
     if (!make_share(&share, gsym))
         csni_fail(problem, CSN_E_FORMAT, checkpoints_name, at, "%u entries for each %llu bytes of code, the functions need others",

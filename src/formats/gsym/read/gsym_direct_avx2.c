@@ -78,14 +78,15 @@ AVX2_INLINE bool find_function(const struct csni_gsym *gsym, uint32_t known, uin
 /* ---- record ---- */
 
 struct record {
+    const uint8_t *start;
     const uint8_t *lines, *tree; /* NULL: there is none */
     uint32_t lines_size, tree_size;
 };
 
-/* The parts of a record that begin at `p`: lines, tree, or neither, in this order. False: there is something else. */
+/* The parts of a record that begin at `p` in it: lines, tree, or neither, in this order. False: there is something else. */
 AVX2_INLINE bool find_parts(const uint8_t *p, uint64_t left, struct record *out) {
     uint32_t type = load32(p), size = load32(p + 4);
-    *out = (struct record){ .lines = NULL };
+    out->lines = out->tree = NULL;
     if (type == CSNI_GSYM_PART_END) return size == 0;
     if (type != CSNI_GSYM_PART_LINES || size > left || left - size < CSNI_GSYM_PART_HEADER_SIZE + TAIL_READ) return false;
     out->lines = p + CSNI_GSYM_PART_HEADER_SIZE;
@@ -376,12 +377,16 @@ AVX2_INLINE bool find_calls_from(struct call_search *s, const struct record *r, 
     uint32_t at = csni_checkpoint_get(entry, &c->fields[CSNI_CP_TREE_AT]);
     uint32_t size = csni_checkpoint_get(entry, &c->fields[CSNI_CP_TREE_SIZE]);
     struct csni_checkpoint_calls around = { .count = 0 };
-    if (at > r->tree_size || size > r->tree_size - at) return false;
-    csni_prefetch_lines(r->tree + at, 4 * BLOCK);
+    const uint8_t *p = r->start + at; /* which is known before the tree is */
+    if (at != CSNI_CP_TREE_EMPTY || size) {
+        uint64_t before = (uint64_t)(p - r->tree);
+        if (before > r->tree_size || size > r->tree_size - before) return false;
+        csni_prefetch_lines(p, 4 * BLOCK);
+    }
     if (csni_checkpoint_get(entry, &c->fields[CSNI_CP_CALL]) && !csni_checkpoint_calls(c, entry, &around)) return false;
     for (unsigned k = 0; k < around.count; k++)
         if (!take_enclosing(s, r, around.at[k], w)) return false;
-    return find_calls(s, r->tree + at, r->tree + at + size, true, w);
+    return find_calls(s, p, p + size, true, w);
 }
 
 /* The calls from the root on, which stands for the function. */
@@ -425,23 +430,36 @@ AVX2_INLINE bool find_line(const struct csni_gsym *gsym, const struct record *r,
     return out->file && out->file < gsym->file_count;
 }
 
+/* Asks for the record that the checkpoint names, and what of it a lookup reads, before the search has proven that it is the right one. */
+AVX2_INLINE void prefetch_likely(const struct csni_gsym *gsym, uint64_t record, const uint8_t *entry, struct widths w) {
+    const struct csni_gsym_checkpoints *c = &gsym->checkpoints;
+    if (record >= gsym->records.size) return;
+    const uint8_t *p = gsym->records.ptr + record;
+    csni_prefetch_lines(p, 4 * BLOCK);
+    csni_prefetch_lines(p + csni_checkpoint_get(entry, &c->fields[CSNI_CP_TREE_AT]), 4 * BLOCK);
+    p += 4 + w.strp + CSNI_GSYM_PART_HEADER_SIZE; /* where lines begin, if they are the first part */
+    csni_prefetch_lines(p + csni_checkpoint_get(entry, &c->fields[CSNI_CP_LINE_AT]), 2 * BLOCK);
+}
+
 AVX2_INLINE bool look_up(const struct csni_gsym *gsym, uint64_t addr, struct widths w, struct csni_gsym_answer *out) {
     const struct csni_gsym_checkpoints *c = &gsym->checkpoints;
     size_t number;
     if (!csni_checkpoint_number(c, addr, &number) || addr < gsym->base_address) return false;
     const uint8_t *entry = csni_checkpoint_entry(c, number);
-    uint32_t known = csni_checkpoint_function(c, number), start;
+    csni_prefetch(entry);
+    struct csni_checkpoint_place place = csni_checkpoint_place(c, number);
+    uint32_t known = place.function, start;
     uint64_t key = addr - gsym->base_address;
     csni_prefetch(gsym->infos + (size_t)known * w.info);
-    csni_prefetch(entry);
+    prefetch_likely(gsym, place.record, entry, w);
     if (!find_function(gsym, known, key, &out->idx, &start)) return false;
-    if (out->idx != known) entry = NULL;
+    if (out->idx != known || !place.record) entry = NULL;
     const uint8_t *info = gsym->infos + (size_t)out->idx * w.info;
     uint64_t at = w.info == 4 ? load32(info) : load64(info);
-    if (at > gsym->records.size || gsym->records.size - at < RECORD_READ) return false;
+    if (at > gsym->records.size || gsym->records.size - at < RECORD_READ || (entry && at != place.record)) return false;
     const uint8_t *p = gsym->records.ptr + at;
-    struct record record;
-    csni_prefetch_lines(p, 256);
+    struct record record = { .start = p };
+    csni_prefetch_lines(p, 4 * BLOCK);
     out->addr = addr;
     out->start = gsym->base_address + start;
     out->size = load32(p);

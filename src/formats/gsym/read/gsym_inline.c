@@ -192,9 +192,9 @@ static bool take_enclosing(struct call_search *s, struct csni_inline_scan *scan,
 }
 
 /* The calls by a checkpoint. False: what it says does not fit. */
-static bool search_calls_from(struct call_search *s, const uint8_t *entry, csn_status *out, struct csn_error *err) {
+static bool search_calls_from(struct call_search *s, const uint8_t *entry, size_t from_record, csn_status *out, struct csn_error *err) {
     const struct csni_gsym_checkpoints *c = &s->gsym->checkpoints;
-    uint32_t at = csni_checkpoint_get(entry, &c->fields[CSNI_CP_TREE_AT]);
+    uint32_t at = csni_checkpoint_tree_at(c, entry, from_record);
     uint32_t size = csni_checkpoint_get(entry, &c->fields[CSNI_CP_TREE_SIZE]);
     struct csni_inline_scan scan = scan_of(s);
     struct csni_checkpoint_calls around;
@@ -212,11 +212,11 @@ static bool search_calls_from(struct call_search *s, const uint8_t *entry, csn_s
 csn_status csni_gsym_calls_find(const struct csni_gsym *gsym, const struct csni_gsym_payload *tree, uint64_t start,
                                 uint64_t addr, enum csni_gsym_call_filter filter, struct csni_gsym_calls *out,
                                 struct csn_error *err) {
-    return csni_gsym_calls_find_from(gsym, tree, start, addr, filter, NULL, out, err);
+    return csni_gsym_calls_find_from(gsym, tree, start, addr, filter, NULL, 0, out, err);
 }
 
 csn_status csni_gsym_calls_find_from(const struct csni_gsym *gsym, const struct csni_gsym_payload *tree, uint64_t start,
-                                     uint64_t addr, enum csni_gsym_call_filter filter, const uint8_t *entry,
+                                     uint64_t addr, enum csni_gsym_call_filter filter, const uint8_t *entry, size_t from_record,
                                      struct csni_gsym_calls *out, struct csn_error *err) {
     out->tree = *tree;
     out->start = start;
@@ -227,7 +227,7 @@ csn_status csni_gsym_calls_find_from(const struct csni_gsym *gsym, const struct 
     struct call_search search = fresh;
     csn_status status;
     if (entry && csni_checkpoint_get(entry, &gsym->checkpoints.fields[CSNI_CP_TREE_AT])) {
-        if (search_calls_from(&search, entry, &status, err)) return status;
+        if (search_calls_from(&search, entry, from_record, &status, err)) return status;
         out->count = out->end = 0;
         search = fresh;
     }

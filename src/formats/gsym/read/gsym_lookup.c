@@ -93,9 +93,9 @@ static CSNI_GSYM_INLINE struct csni_gsym_line_place place_of(const struct csni_g
 static CSNI_GSYM_INLINE const uint8_t *checkpoint_of(const struct csni_gsym *gsym, size_t upper, uint64_t addr) {
     const struct csni_gsym_checkpoints *c = &gsym->checkpoints;
     size_t number;
-    if (!csni_checkpoint_number(c, addr, &number) || (size_t)csni_checkpoint_function(c, number) + 1 != upper) return NULL;
+    if (!csni_checkpoint_number(c, addr, &number) || (size_t)csni_checkpoint_place(c, number).function + 1 != upper) return NULL;
     const uint8_t *entry = csni_checkpoint_entry(c, number);
-    return c->functions || csni_checkpoint_get(entry, &c->fields[CSNI_CP_RECORD]) ? entry : NULL;
+    return csni_checkpoint_place(c, number).record ? entry : NULL;
 }
 
 /* The record that the checkpoint of an address names, which begins at `offset` of the records. */
@@ -125,8 +125,8 @@ static inline void clear_answer(struct csni_gsym_answer *out, uint64_t addr) {
 }
 
 /* The rest of a lookup, once the row is known, or that there is none. */
-static CSNI_GSYM_INLINE csn_status finish_answer(const struct csni_gsym *gsym, const struct csni_gsym_payload *lines,
-                                                 const struct csni_gsym_payload *inlines, const uint8_t *entry, enum csn_lookup_mode mode,
+static CSNI_GSYM_INLINE csn_status finish_answer(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
+                                                 const struct csni_gsym_payload *lines, const struct csni_gsym_payload *inlines, const uint8_t *entry, enum csn_lookup_mode mode,
                                                  struct csni_gsym_answer *out, struct csn_error *err) {
     if (mode == CSN_LOOKUP_LLVM) {
         if (out->reason == CSN_REASON_NO_ROW) return CSN_NONE;
@@ -138,7 +138,8 @@ static CSNI_GSYM_INLINE csn_status finish_answer(const struct csni_gsym *gsym, c
     }
     if (!inlines->bytes.ptr) return CSN_OK;
     enum csni_gsym_call_filter filter = mode == CSN_LOOKUP_LLVM ? CSNI_GSYM_CALLS_LLVM : CSNI_GSYM_CALLS_ALL;
-    return csni_gsym_calls_find_from(gsym, inlines, out->start, out->addr, filter, entry, &out->calls, err);
+    size_t tree = (size_t)(inlines->bytes.ptr - record->bytes.ptr);
+    return csni_gsym_calls_find_from(gsym, inlines, out->start, out->addr, filter, entry, tree, &out->calls, err);
 }
 
 /* From the record on. */
@@ -158,7 +159,7 @@ static CSNI_GSYM_INLINE csn_status answer_from(const struct csni_gsym *gsym, con
     } else {
         out->reason = CSN_REASON_NO_LINE_TABLE;
     }
-    return finish_answer(gsym, &lines, &inlines, entry, mode, out, err);
+    return finish_answer(gsym, record, &lines, &inlines, entry, mode, out, err);
 }
 
 csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t upper, uint64_t addr, enum csn_lookup_mode mode,
@@ -169,14 +170,14 @@ csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t upper, uint6
     return status == CSN_OK ? answer_from(gsym, &record, checkpoint_of(gsym, upper, addr), mode, out, err) : status;
 }
 
-/* With the checkpoint of the address: its record, if it has one (revision 1), is asked for before the search has proven that it is the
- * right one. */
+/* With the checkpoint of the address: its record is asked for before the search has proven that it is the right one. */
 static csn_status look_up_from(const struct csni_gsym *gsym, size_t number, uint64_t addr, enum csn_lookup_mode mode,
                                struct csni_gsym_answer *out, struct csn_error *err) {
     const struct csni_gsym_checkpoints *c = &gsym->checkpoints;
     const uint8_t *entry = csni_checkpoint_entry(c, number);
-    uint32_t function = csni_checkpoint_function(c, number);
-    uint64_t offset = (uint64_t)csni_checkpoint_get(entry, &c->fields[CSNI_CP_RECORD]) * 4;
+    struct csni_checkpoint_place likely = csni_checkpoint_place(c, number);
+    uint32_t function = likely.function;
+    uint64_t offset = likely.record;
     bool known = offset && offset < gsym->records.size;
     if (known) {
         uint64_t line = offset + csni_checkpoint_get(entry, &c->fields[CSNI_CP_LINE_AT]);
@@ -253,5 +254,5 @@ csn_status csni_gsym_walk_to(const struct csni_gsym *gsym, struct csni_gsym_walk
     }
     walk->upper = upper; /* from here on nothing changes it, whatever the answer */
     walk->addr = addr;
-    return finish_answer(gsym, &walk->lines, &walk->inlines, checkpoint_of(gsym, upper, addr), mode, out, err);
+    return finish_answer(gsym, &walk->record, &walk->lines, &walk->inlines, checkpoint_of(gsym, upper, addr), mode, out, err);
 }

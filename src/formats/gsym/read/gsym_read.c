@@ -116,7 +116,7 @@ csn_status csni_gsym_parse(struct csni_gsym *gsym, struct csni_span bytes, struc
     csni_gsym_find_sample(&parsed);
     csni_gsym_find_accel(&parsed);
     csni_gsym_find_checkpoints(&parsed);
-    parsed.direct = csni_has_byte_blocks() && !parsed.big && parsed.address_size == 4 && parsed.checkpoints.functions;
+    parsed.direct = csni_has_byte_blocks() && !parsed.big && parsed.address_size == 4 && parsed.checkpoints.places;
     *gsym = parsed;
     return CSN_OK;
 }

@@ -233,7 +233,7 @@ csn_status csni_gsym_writer_plan_checkpoints(struct csni_gsym_writer *w, struct 
         calls += (uint32_t)run->checkpoints.calls.count;
         shares[i] = &run->checkpoints;
     }
-    csni_checkpoint_plan(&w->checkpoints, CSNI_CP_REVISION, shares, w->run_count);
+    csni_checkpoint_plan(&w->checkpoints, shares, w->run_count);
     w->end += w->checkpoints.size;
     csni_free(w->model->alloc, shares, w->run_count * sizeof *shares);
     return CSN_OK;
