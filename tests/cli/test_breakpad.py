@@ -225,6 +225,28 @@ def test_windows_ids_and_unwinding(callsign, tmp_path, machine):
     assert len(stacks) == 1 and (".cfa: $rsp " in stacks[0] if machine == "x86_64" else ".cfa: sp 0 + .ra: x30" in stacks[0])
 
 
+@pytest.mark.parametrize("place", ["beside", ".debug", "below the debug folder", "below another"])
+def test_the_image_of_a_debug_file(callsign, tmp_path, place):
+    """A debug file has no frame tables: they are those of the image, which is found by where the debug file lies, and by its id."""
+    image = tmp_path / "bin" / "app"
+    image.parent.mkdir()
+    (tmp_path / "app.c").write_text("int main(int argc, char **argv) { return argv[0][0] + argc; }\n")
+    subprocess.run([need("gcc"), "-g", "-O1", "-Wl,--build-id=sha1", tmp_path / "app.c", "-o", image], check=True)
+    folder = {"beside": image.parent, ".debug": image.parent / ".debug"}.get(place, tmp_path / "dbg" / str(image.parent).lstrip("/"))
+    folder.mkdir(parents=True, exist_ok=True)
+    subprocess.run([need("objcopy"), "--only-keep-debug", image, folder / "app.debug"], check=True)
+    subprocess.run([need("strip"), image], check=True)
+
+    def frames_of(*options):
+        callsign.good("convert", folder / "app.debug", "-q", "--to", "breakpad", "-o", tmp_path / "app.sym", *options)
+        return (tmp_path / "app.sym").read_text().count("STACK CFI INIT ")
+    # The name of the folder "db" begins that of the folder it lies in, and is no folder above it.
+    given = {"below the debug folder": tmp_path / "dbg", "below another": tmp_path / "db"}.get(place, tmp_path / "none")
+    assert (frames_of("--debug-dir", given) > 3) == (place != "below another")
+    subprocess.run(["objcopy", "--remove-section=.note.gnu.build-id", image], check=True)
+    assert frames_of("--debug-dir", given) == 0
+
+
 def test_no_cfi(callsign, shapes, tmp_path):
     whole, without = tmp_path / "whole.sym", tmp_path / "without.sym"
     callsign.good("convert", shapes.path, "-q", "--to", "breakpad", "-o", whole)
