@@ -4,10 +4,12 @@ import pathlib
 import re
 import shutil
 import subprocess
+import threading
 
 import pytest
 
 from programs import need
+from range_server import RangeServer
 from test_serve import SOURCE, Image, Server, has_server, images, server, store  # noqa: F401 (fixtures)
 
 
@@ -142,6 +144,32 @@ def test_names_are_kept_demangled(callsign, tmp_path):
             for mangled, name in (("_ZN4shop5priceEi", "shop::price(int)"), ("_ZN4shop5totalEi", "shop::total(int)"), ("main", "main")):
                 start = re.search(rf"^(\w+) T {mangled}$", symbols, re.M)[1]
                 assert server.json("GET", base + start)[0]["frames"][-1]["function"] == name
+
+
+@pytest.fixture
+def windows(tmp_path):
+    """A program for Windows, and its id in symbol stores: time stamp and size of the image."""
+    (tmp_path / "app.c").write_text(SOURCE)
+    subprocess.run([need("x86_64-w64-mingw32-gcc"), "-g", "-O1", "app.c", "-o", "app.exe"], cwd=tmp_path, check=True)
+    data = (tmp_path / "app.exe").read_bytes()
+    header = int.from_bytes(data[0x3c:0x40], "little")
+    time, size = (int.from_bytes(data[header + at:header + at + 4], "little") for at in (8, 80))
+    return data, f"{time:08X}{size:x}"
+
+
+def test_a_program_of_windows_from_an_upstream(callsign, windows, tmp_path):
+    """By time stamp and size, the only id that it has there; one that turns out to have another is not taken."""
+    data, id = windows
+    other = f"{int(id[:8], 16) ^ 1:08X}{id[8:]}"
+    served = {f"/app.exe/{id}/app.exe": data, f"/app.exe/{other}/app.exe": data}
+    with RangeServer(served) as upstream:
+        threading.Thread(target=upstream.serve_forever, daemon=True).start()
+        with Server(callsign, tmp_path / "store", "--upstream", upstream.url("")) as server:
+            assert server.ask("GET", f"/app.exe/{id}/app.exe")[::2] == (200, data)
+            assert server.ask("GET", f"/app.exe/{other}/app.exe")[0] == 404
+            asked = len(upstream.requests)
+            assert server.ask("GET", f"/app.exe/{id}/app.exe")[::2] == (200, data) and len(upstream.requests) == asked
+        upstream.shutdown()
 
 
 def test_log_levels(callsign, store, tmp_path):
