@@ -239,13 +239,20 @@ done:
 
 /* ---- all of it ---- */
 
-static csn_status finish_batch(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+static void finish_batch(struct csni_link *link, size_t batch) {
+    struct csni_batch *b = &link->model->batches[batch];
+    for (uint32_t k = 1; k < b->string_count; k++)
+        if (link->usages[batch].hashes[k]) b->string_numbers[k] = csni_link_distinct(link, b, k)->number;
+}
+
+/* A batch takes less time than asking for the next one does, where other workers ask too. */
+enum { BATCHES_AT_ONCE = 32 };
+
+static csn_status finish_batches(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     (void)err;
     struct csni_link *link = context;
-    struct csni_batch *b = &link->model->batches[item];
-    for (uint32_t k = 1; k < b->string_count; k++)
-        if (link->usages[item].hashes[k]) b->string_numbers[k] = csni_link_distinct(link, b, k)->number;
+    for (size_t i = item * BATCHES_AT_ONCE; i < (item + 1) * BATCHES_AT_ONCE && i < link->model->batch_count; i++) finish_batch(link, i);
     return CSN_OK;
 }
 
@@ -268,7 +275,7 @@ static csn_status link_all(struct csni_link *link, struct csni_pool *pool, struc
     CSNI_TRY(number_files(link, err));
     CSNI_TRY(csni_link_number_busy_names(link, err));
     CSNI_TRY(csni_link_number_names(link, pool, err));
-    return csni_pool_run(pool, m->batch_count, finish_batch, link, err);
+    return csni_pool_run(pool, ((size_t)m->batch_count + BATCHES_AT_ONCE - 1) / BATCHES_AT_ONCE, finish_batches, link, err);
 }
 
 csn_status csni_model_link(struct csni_model *m, struct csni_pool *pool, struct csni_arena *arenas,

@@ -27,6 +27,7 @@ struct slot {
 struct outcome {
     struct csni_batch *batches; /* by unit */
     uint32_t count;
+    uint64_t functions;        /* in them, from DWARF */
     struct csn_error damage;   /* of the list of units; code 0: none */
 };
 
@@ -297,7 +298,9 @@ static void take_unit(struct csni_unit_stream *s, uint32_t worker, struct slot *
     struct csni_batch *out = &s->outcomes.items[slot->number].batches[index];
     pthread_mutex_unlock(&s->lock);
     csn_status status = convert_stream_unit(s, worker, slot, &slot->dwarf->units[index], out, &failure);
+    uint32_t functions = csni_count_from_dwarf(out); /* while they are in this worker's caches */
     pthread_mutex_lock(&s->lock);
+    s->outcomes.items[slot->number].functions += functions;
     if (status < 0) fail_at(s, place_of(slot, 1 + index), status, &failure);
     if (++slot->done == slot->count) clear_slot(s, slot);
 }
@@ -359,7 +362,7 @@ static csn_status gather_units(struct csni_unit_stream *s, struct csn_error *err
         const struct outcome *o = &s->outcomes.items[i];
         if (o->count) memcpy(to, o->batches, o->count * sizeof *to);
         to += o->count;
-        csni_report_units(c, o->batches, o->count, &o->damage);
+        csni_report_counted_units(c, o->count, o->functions, &o->damage);
     }
     return CSN_OK;
 }

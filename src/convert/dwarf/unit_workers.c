@@ -43,7 +43,7 @@ csn_status csni_unit_workers_convert(struct csni_unit_workers *workers, uint32_t
 }
 
 /* Batches of skeletons can have functions from symbols. */
-static uint32_t count_from_dwarf(const struct csni_batch *batch) {
+uint32_t csni_count_from_dwarf(const struct csni_batch *batch) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < batch->function_count; i++) count += batch->functions[i].source == CSNI_SOURCE_DWARF;
     return count;
@@ -51,9 +51,15 @@ static uint32_t count_from_dwarf(const struct csni_batch *batch) {
 
 void csni_report_units(struct csni_conversion *c, const struct csni_batch *batches, uint32_t count,
                        const struct csn_error *damage) {
+    uint64_t functions = 0;
+    for (uint32_t i = 0; i < count; i++) functions += csni_count_from_dwarf(&batches[i]);
+    csni_report_counted_units(c, count, functions, damage);
+}
+
+void csni_report_counted_units(struct csni_conversion *c, uint32_t count, uint64_t functions, const struct csn_error *damage) {
     struct csn_convert_report *report = c->report;
     report->units += count;
-    for (uint32_t i = 0; i < count; i++) report->functions_from_dwarf += count_from_dwarf(&batches[i]);
+    report->functions_from_dwarf += functions;
     if (!damage->code) return;
     csni_report_add(report, CSN_EVENT_DAMAGED_UNIT, 1, csni_str(csn_error_text(damage)));
     report->units_failed++;

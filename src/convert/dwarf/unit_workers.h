@@ -22,5 +22,8 @@ csn_status csni_unit_workers_convert(struct csni_unit_workers *workers, uint32_t
 /* Counts units and what came of them in the report. `damage` of the list of units; code 0: none. */
 void csni_report_units(struct csni_conversion *c, const struct csni_batch *batches, uint32_t count,
                        const struct csn_error *damage);
+/* The same in two steps. */
+uint32_t csni_count_from_dwarf(const struct csni_batch *batch);
+void csni_report_counted_units(struct csni_conversion *c, uint32_t count, uint64_t functions, const struct csn_error *damage);
 
 #endif
