@@ -1,7 +1,8 @@
 /* Any bytes as an index: open, verify, iterate over everything, look up around every function. Invariants: a file without
  * problems answers at every function's start; the two modes agree wherever both answer; iterators and lookups agree; an
- * accelerated index and a batch give the answers of the index; an address sample, whatever it says, changes no answer. A stored
- * accelerator may give other answers, unless it is equal to the records: then all of the above holds. */
+ * accelerated index, a batch and lookups in one go give the answers of the index; an address sample, whatever it says,
+ * changes no answer. A stored accelerator and checkpoints may give other answers, unless they are equal to the records: then
+ * all of the above holds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,8 +190,8 @@ static void use(const struct csn_index *index, const struct csn_index *fast) {
     look_up(index, UINT64_MAX);
 }
 
-/* Answers that may be anything, but end, are within the file, and are the same alone and in a batch. */
-static void use_stored(const struct csn_index *index) {
+/* Answers that may be anything, but end, are within the file, and, if no checkpoints are wrong, are the same alone and in a batch. */
+static void use_stored(const struct csn_index *index, bool same_in_batch) {
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
     for (uint32_t idx = 0; idx < info.function_count && idx < MAX_FUNCTIONS; idx++) {
@@ -207,8 +208,13 @@ static void use_stored(const struct csn_index *index) {
             for (size_t f = 0; f < count && f < CAP; f++)
                 require(sum_str(frames[f].name) + sum_str(frames[f].directory) + sum_str(frames[f].base) < UINT64_MAX);
         }
-        compare(index, index, addrs, STEPS);
+        if (same_in_batch) compare(index, index, addrs, STEPS);
     }
+}
+
+static bool has_checkpoints(const uint8_t *data, size_t size) {
+    struct csni_gsym gsym;
+    return csni_gsym_parse(&gsym, (struct csni_span){ data, size }, NULL) == CSN_OK && gsym.checkpoints.entries;
 }
 
 static bool has_stored(const struct csn_index *index) {
@@ -249,6 +255,33 @@ static void use_sample(const uint8_t *data, size_t size) {
     }
 }
 
+static void same_answer(const struct csni_gsym_answer *a, const struct csni_gsym_answer *b) {
+    require(a->addr == b->addr && a->start == b->start && a->name == b->name && a->idx == b->idx && a->size == b->size);
+    require(a->file == b->file && a->line == b->line && a->reason == b->reason && a->calls.count == b->calls.count);
+    for (size_t k = 0; k < a->calls.count && a->calls.count <= CSNI_GSYM_CALLS_HELD; k++) {
+        const struct csni_gsym_inlined *x = &a->calls.held[k], *y = &b->calls.held[k];
+        require(x->first == y->first && x->name == y->name && x->call_file == y->call_file && x->call_line == y->call_line);
+    }
+}
+
+/* Lookups of usual records in one go, against those that take everything. Of a damaged file they may differ, and read nothing outside it. */
+static void use_direct(const uint8_t *data, size_t size, bool good) {
+    enum { STEPS = 24 };
+    struct csni_gsym direct;
+    if (csni_gsym_parse(&direct, (struct csni_span){ data, size }, NULL) != CSN_OK || !direct.direct) return;
+    struct csni_gsym plain = direct;
+    plain.direct = false;
+    for (uint32_t idx = 0; idx < direct.address_count && idx < MAX_FUNCTIONS; idx++) {
+        uint64_t addr = csni_gsym_address(&direct, idx) - 1;
+        for (unsigned k = 0; k < STEPS; k++, addr += k / 4 + 1) {
+            struct csni_gsym_answer one, other;
+            if (csni_gsym_lookup(&direct, addr, CSN_LOOKUP_DEFAULT, &one, NULL) != CSN_OK || !good) continue;
+            require(csni_gsym_lookup(&plain, addr, CSN_LOOKUP_DEFAULT, &other, NULL) == CSN_OK);
+            same_answer(&one, &other);
+        }
+    }
+}
+
 /* The same bytes as a line table. */
 static void use_line_table(const uint8_t *data, size_t size) {
     enum { ROWS = 512, START = 0x1000 };
@@ -276,8 +309,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         struct csn_index *fast = NULL;
         options.accelerator_bytes = size && data[size / 2] % 4 == 0 ? size : UINT64_MAX; /* sometimes too little */
         require(csn_index_open_memory(data, size, &options, &fast, NULL) == CSN_OK);
-        if (has_stored(index)) use_stored(index);
-        if (!has_stored(index) || is_good(index)) use(index, fast);
+        bool good = is_good(index), checkpoints = has_checkpoints(data, size), hints = checkpoints || has_stored(index);
+        if (hints) use_stored(index, good || !checkpoints);
+        if (!hints || good) use(index, fast);
+        use_direct(data, size, good);
         csn_index_close(fast);
         csn_index_close(index);
     }
