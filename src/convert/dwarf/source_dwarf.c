@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/core/fail.h"
+#include "convert/dwarf/lone_lines.h"
 #include "convert/dwarf/supplement.h"
 #include "convert/dwarf/unit_loop.h"
 #include "convert/dwarf/unit_stream.h"
@@ -143,6 +144,7 @@ static csn_status convert_whole(struct reading *r, struct csn_error *err) {
     if (status == CSN_OK && loop->split) c->report->units_failed += csni_split_units_failed(loop->split);
     csni_split_units_destroy(loop->split);
     loop->split = NULL;
+    if (status == CSN_OK) status = csni_lone_lines_convert(&r->workers, r->dwarf, r->object->address_size, err);
     return status;
 }
 

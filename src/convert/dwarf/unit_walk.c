@@ -349,3 +349,16 @@ csn_status csni_unit_convert(struct csni_unit_job *job, const struct csni_unit *
     source.unit = source.line_unit = unit;
     return csni_unit_convert_from(job, &source, out, err);
 }
+
+csn_status csni_unit_convert_lines(struct csni_unit_job *job, const struct csni_unit *unit, struct csni_batch *out,
+                                   struct csn_error *err) {
+    struct csni_unit_source source = job->image;
+    source.unit = source.line_unit = unit;
+    begin_unit(job, &source);
+    csni_unit_coverage_begin(job);
+    csn_status status = csni_unit_add_unclaimed(job);
+    csni_unit_coverage_end(job);
+    CSNI_TRY(charge_budget(job, err));
+    if (status < 0) return csni_fail_memory(err, 0);
+    return csni_batch_finish(job->writer, out, err);
+}

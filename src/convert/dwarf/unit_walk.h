@@ -11,4 +11,8 @@ csn_status csni_unit_convert(struct csni_unit_job *job, const struct csni_unit *
 csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_unit_source *source,
                                   struct csni_batch *out, struct csn_error *err);
 
+/* A unit made up for a line table alone: its rows are of no function. */
+csn_status csni_unit_convert_lines(struct csni_unit_job *job, const struct csni_unit *unit, struct csni_batch *out,
+                                   struct csn_error *err);
+
 #endif
