@@ -43,18 +43,19 @@ const struct csni_input_kind *csni_input_kind_of(struct csni_span file) {
 
 /* Kinds that have a name, and a reason why they are not read. */
 static const struct {
-    uint8_t magic[8], size;
+    const char *magic;
+    size_t size;
     const char *text;
 } unread_kinds[] = {
-    { { 0x03, 0x02, 0x23, 0x07 }, 4, "SPIR-V module: this format is not read" },
-    { { 0x01, 0xdf }, 2, "XCOFF object of AIX, 32 bits: this format is not read" },
-    { { 0x01, 0xf7 }, 2, "XCOFF object of AIX, 64 bits: this format is not read" },
+    { "\x03\x02\x23\x07", 4, "SPIR-V module: this format is not read" },
+    { "\x01\xdf", 2, "XCOFF object of AIX, 32 bits: this format is not read" },
+    { "\x01\xf7", 2, "XCOFF object of AIX, 64 bits: this format is not read" },
     { "<bigaf>\n", 8, "archive of AIX: this format is not read" },
     { "<aiaff>\n", 8, "archive of AIX: this format is not read" },
-    { { 'B', 'C', 0xc0, 0xde }, 4, "LLVM bitcode: it has no machine code; give the object file that is made of it" },
-    { { 0xde, 0xc0, 0x17, 0x0b }, 4, "LLVM bitcode: it has no machine code; give the object file that is made of it" },
-    { { 0x50, 0xed, 0x55, 0xba }, 4, "CUDA fat binary: code of GPUs is not read" },
-    { { 'M', 'D', 'M', 'P' }, 4, "minidump: it has no functions; give the program, and look its stacks up with `callsign stack`" },
+    { "BC\xc0\xde", 4, "LLVM bitcode: it has no machine code; give the object file that is made of it" },
+    { "\xde\xc0\x17\x0b", 4, "LLVM bitcode: it has no machine code; give the object file that is made of it" },
+    { "\x50\xed\x55\xba", 4, "CUDA fat binary: code of GPUs is not read" },
+    { "MDMP", 4, "minidump: it has no functions; give the program, and look its stacks up with `callsign stack`" },
 };
 
 const char *csni_unread_kind_of(struct csni_span file) {
