@@ -79,6 +79,9 @@ def test_types_of_columns(server, images):
     assert ask(server, stream([many], lz4)).to_pylist() == wanted * 1000
     wide = pa.record_batch([pa.array([1]), pa.array([shop.top], pa.uint64()), pa.array(["x"]), pa.array([shop.id])], ["n", "address", "thread", "module"])
     assert ask(server, stream([wide])).to_pylist() == wanted
+    # Behind the two, columns of any type may follow.
+    nested = pa.record_batch([pa.array([shop.id]), pa.array([shop.top], pa.uint64()), pa.array([[1, 2]])], ["module", "address", "tags"])
+    assert ask(server, stream([nested])).to_pylist() == wanted
 
 
 def test_rows_without_an_answer(server, images):

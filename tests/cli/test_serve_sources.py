@@ -146,6 +146,54 @@ def test_names_are_kept_demangled(callsign, tmp_path):
                 assert server.json("GET", base + start)[0]["frames"][-1]["function"] == name
 
 
+def test_names_that_are_no_files(server, images):
+    body = images["app"].path.read_bytes()
+    for name in (".", "..", ".callsign"):
+        assert server.ask("PUT", "/v1/store/" + name, body, Authorization="Bearer first")[0] == 400, name
+
+
+def test_digits_of_ranges(server, images):
+    whole = images["app"].path.read_bytes()
+    for digit in range(1, 10):
+        status, _, body = server.ask("GET", f"/buildid/{images['app'].id}/executable", Range=f"bytes={digit}-{digit}{digit}")
+        assert (status, body) == (206, whole[digit:digit * 11 + 1])
+    for wrong in ("bytes=:-1", "bytes=/-1", "bytes=1-:", "bytes=1-/", "bytes=--1"):
+        assert server.ask("GET", f"/buildid/{images['app'].id}/executable", Range=wrong)[0] == 200, wrong
+
+
+def test_sections(server, images, tmp_path):
+    for section in (".text", ".rodata"):
+        subprocess.run([need("objcopy"), "-O", "binary", "--only-section", section, images["app"].path, tmp_path / "bytes"], check=True)
+        status, _, body = server.ask("GET", f"/buildid/{images['app'].id}/section/{section}")
+        assert (status, body) == (200, (tmp_path / "bytes").read_bytes()) and body
+    assert server.ask("GET", f"/buildid/{images['app'].id}/section/.none")[0] == 404
+
+
+def test_lines_of_a_configuration(callsign, tmp_path):
+    config = tmp_path / "config"
+    for text in (b"store = x\0y\n", b"store = " + b"x" * 20000 + b"\n", b"# " + b"x" * 20000 + b"\n"):
+        config.write_bytes(b"# first\n" + text)
+        assert "line 2: longer than" in callsign.bad("serve", "--config", config)
+
+
+def test_modules_are_a_list_of_some(server):
+    for modules in ({}, 1, "x", [{}] * 100001):
+        assert "modules is not an array, or too long" in json.dumps(server.json("POST", "/v1/symbolicate", {"modules": modules, "frames": []}, status=400))
+
+
+def test_fsck_verifies_indexes(callsign, images, tmp_path):
+    callsign.good("convert", "-q", images["app"].path, "-o", tmp_path / "app.gsym")
+    callsign.good("store", "add", "--store", tmp_path / "store", tmp_path / "app.gsym")
+    callsign.good("store", "fsck", "--store", tmp_path / "store")
+    stored, = (tmp_path / "store").rglob("*.gsym")
+    data = bytearray(stored.read_bytes())
+    data[-8:] = b"\xff" * 8  # of the last record: the index opens, and is damaged
+    stored.chmod(0o644)
+    stored.write_bytes(data)
+    done = callsign.run("store", "fsck", "--store", tmp_path / "store")
+    assert done.returncode == 1 and ".gsym: " in done.stdout
+
+
 @pytest.fixture
 def windows(tmp_path):
     """A program for Windows, and its id in symbol stores: time stamp and size of the image."""
