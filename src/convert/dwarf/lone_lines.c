@@ -46,14 +46,16 @@ static bool is_named(const struct lone_lines *l, uint64_t off) {
     return at < l->named.count && l->named.items[at].off == off;
 }
 
-/* What is no line table ends the search: sections may be padded. */
+/* What is no line table ends the search: sections may be padded. The head of each takes this much at least, so that a hostile section
+ * has few for its size. */
+enum { TABLE_SIZE_MIN = 18 };
 static csn_status find_tables(struct lone_lines *l, uint8_t address_size) {
     const struct csni_span section = l->dwarf->sections.line;
     const bool big = l->dwarf->sections.big_endian;
     for (uint64_t off = 0; off < section.size;) {
         const struct csni_span rest = { section.ptr + off, section.size - (size_t)off };
         uint64_t size = csni_dwarf_unit_size(rest, big);
-        if (!size || size > rest.size) break;
+        if (size < TABLE_SIZE_MIN || size > rest.size) break;
         struct csni_cursor c = csni_cursor_at(rest, big);
         bool is_long = csni_cursor_u32(&c) == UINT32_MAX;
         csni_cursor_skip(&c, is_long ? 8 : 0);
