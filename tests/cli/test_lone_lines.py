@@ -66,6 +66,31 @@ def test_each_row_is_answered(callsign, tmp_path, others, version):
         assert (frame["file"].split("/")[-1], frame["line"]) == (file, line), hex(address)
 
 
+def test_compressed_sections_give_the_same(callsign, tmp_path):
+    """Units are then converted in portions, and line tables given back meanwhile, by 256 KB."""
+    clang = need("clang-22")
+    (tmp_path / "first.c").write_text(C.replace("NAME", "first"))
+    (tmp_path / "main.c").write_text(MAIN + C.replace("NAME", "second").replace("extern ", ""))
+    names = ["main", "first"]
+    for number in range(5):
+        names.append(f"many{number}")
+        (tmp_path / f"many{number}.c").write_text("".join(
+            f"int g{number}_{i}(int x) {{\n x += {i};\n x *= 3;\n\n x ^= 5;\n return x;\n}}\n" for i in range(5000)))
+    for name in names:
+        option = "-gline-directives-only" if name == "first" else "-g"
+        subprocess.run([clang, "-O0", option, "-c", f"{name}.c"], cwd=tmp_path, check=True)
+    subprocess.run([clang, *(f"{name}.o" for name in names), "-o", "p"], cwd=tmp_path, check=True)
+    subprocess.run([need("objcopy"), "--compress-debug-sections=zlib", "p", "z"], cwd=tmp_path, check=True)
+    made = {}
+    for name in "pz":
+        for threads in (1, 2):
+            callsign.good("convert", "-q", tmp_path / name, "-o", tmp_path / "out.gsym", "--threads", threads)
+            made[name, threads] = (tmp_path / "out.gsym").read_bytes()
+    assert len(set(made.values())) == 1
+    first = json.loads(callsign.good("find", "--json", tmp_path / "out.gsym", "first.c:4"))
+    assert first["matches"][0]["function"] == "first"
+
+
 def test_assembler_files_with_places_of_their_own(callsign, tmp_path):
     gcc = need("gcc")
     (tmp_path / "second.s").write_text(ASSEMBLY)

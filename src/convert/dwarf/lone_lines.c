@@ -3,55 +3,34 @@
 
 #include "base/core/cursor.h"
 #include "base/core/fail.h"
-#include "base/core/search.h"
 #include "base/core/sort.h"
 #include "convert/dwarf/unit_walk.h"
 
-struct table_place {
-    uint64_t off;
-};
-
-struct lone_lines {
-    struct csni_unit_workers *workers;
-    const struct csni_dwarf *dwarf;
-    CSNI_VEC(struct table_place) named;
-    CSNI_VEC(struct csni_unit) units; /* one made up for each table */
-    struct csni_batch *batches;
-};
-
-static bool place_before(const void *context, const void *a, const void *b) {
-    (void)context;
-    return ((const struct table_place *)a)->off < ((const struct table_place *)b)->off;
+void csni_line_claims_init(struct csni_line_claims *claims, const struct csn_allocator *alloc) {
+    *claims = (struct csni_line_claims){ .tables.alloc = alloc, .named.alloc = alloc };
 }
 
-/* False: a unit could not be read, or memory is out, which `status` tells. */
-static bool find_named(struct lone_lines *l, csn_status *status) {
-    const struct csni_dwarf *dwarf = l->dwarf;
-    *status = CSN_OK;
-    if (dwarf->damage.code) return false;
-    if (!csni_vec_reserve(&l->named, dwarf->unit_count)) {
-        *status = CSN_E_MEMORY;
-        return false;
-    }
+void csni_line_claims_deinit(struct csni_line_claims *claims) {
+    csni_vec_deinit(&claims->tables);
+    csni_vec_deinit(&claims->named);
+}
+
+bool csni_line_claims_add_units(struct csni_line_claims *claims, const struct csni_dwarf *dwarf) {
+    claims->is_incomplete |= dwarf->damage.code != 0;
     for (uint32_t i = 0; i < dwarf->unit_count; i++) {
-        if (!dwarf->units[i].prepared) return false;
-        if (dwarf->units[i].has_stmt_list) l->named.items[l->named.count++].off = dwarf->units[i].stmt_list;
+        const struct csni_unit *unit = &dwarf->units[i];
+        claims->is_incomplete |= !unit->prepared;
+        if (unit->prepared && unit->has_stmt_list && !csni_vec_push(&claims->named, unit->stmt_list)) return false;
     }
-    csni_heap_sort(l->named.items, l->named.count, sizeof *l->named.items, place_before, NULL);
     return true;
 }
 
-static bool is_named(const struct lone_lines *l, uint64_t off) {
-    size_t at = csni_lower_bound(l->named.items, l->named.count, off, off);
-    return at < l->named.count && l->named.items[at].off == off;
-}
-
-/* What is no line table ends the search: sections may be padded. The head of each takes this much at least, so that a hostile section
- * has few for its size. */
+/* The head of each takes this much at least, so that a hostile section has few for its size. */
 enum { TABLE_SIZE_MIN = 18 };
-static csn_status find_tables(struct lone_lines *l, uint8_t address_size) {
-    const struct csni_span section = l->dwarf->sections.line;
-    const bool big = l->dwarf->sections.big_endian;
+
+/* What is no line table ends the search: sections may be padded. */
+bool csni_line_claims_find_tables(struct csni_line_claims *claims, struct csni_span section, bool big) {
+    claims->has_tables = true;
     for (uint64_t off = 0; off < section.size;) {
         const struct csni_span rest = { section.ptr + off, section.size - (size_t)off };
         uint64_t size = csni_dwarf_unit_size(rest, big);
@@ -61,37 +40,52 @@ static csn_status find_tables(struct lone_lines *l, uint8_t address_size) {
         csni_cursor_skip(&c, is_long ? 8 : 0);
         unsigned version = csni_cursor_u16(&c);
         if (c.failed || version < 2 || version > 5) break;
-        const struct csni_unit unit = { .off = off, .end = off + size, .version = (uint16_t)version, .address_size = address_size,
-                                        .offset_size = is_long ? 8 : 4, .dwarf = l->dwarf, .prepared = true, .has_stmt_list = true,
-                                        .stmt_list = off, .tag = DW_TAG_compile_unit };
-        if (!is_named(l, off) && !csni_vec_push(&l->units, unit)) return CSN_E_MEMORY;
+        const struct csni_lone_table table = { off, off + size, (uint16_t)version, is_long ? 8 : 4 };
+        if (!csni_vec_push(&claims->tables, table)) return false;
         off += size;
     }
-    return CSN_OK;
+    return true;
 }
 
+static bool place_before(const void *context, const void *a, const void *b) {
+    (void)context;
+    return *(const uint64_t *)a < *(const uint64_t *)b;
+}
+
+void csni_line_claims_keep_lone(struct csni_line_claims *claims) {
+    size_t kept = 0, at = 0;
+    csni_heap_sort(claims->named.items, claims->named.count, sizeof *claims->named.items, place_before, NULL);
+    for (size_t i = 0; i < claims->tables.count; i++) {
+        const struct csni_lone_table table = claims->tables.items[i];
+        while (at < claims->named.count && claims->named.items[at] < table.off) at++;
+        bool is_named = at < claims->named.count && claims->named.items[at] == table.off;
+        if (!is_named && !claims->is_incomplete) claims->tables.items[kept++] = table;
+    }
+    claims->tables.count = kept;
+}
+
+struct lone_lines {
+    struct csni_unit_workers *workers;
+    const struct csni_dwarf *dwarf;
+    const struct csni_line_claims *claims;
+    uint8_t address_size;
+    struct csni_batch *batches;
+};
+
+/* By a unit made up for the table. */
 static csn_status convert_table(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     struct lone_lines *l = context;
-    return csni_unit_convert_lines(&l->workers->jobs[worker], &l->units.items[item], &l->batches[item], err);
+    const struct csni_lone_table *table = &l->claims->tables.items[item];
+    const struct csni_unit unit = { .off = table->off, .end = table->end, .version = table->version, .address_size = l->address_size,
+                                    .offset_size = table->offset_size, .dwarf = l->dwarf, .prepared = true, .has_stmt_list = true,
+                                    .stmt_list = table->off, .tag = DW_TAG_compile_unit };
+    return csni_unit_convert_lines(&l->workers->jobs[worker], &unit, &l->batches[item], err);
 }
 
-static csn_status convert_tables(struct lone_lines *l, uint8_t address_size, struct csn_error *err) {
-    struct csni_conversion *c = l->workers->conversion;
-    csn_status status;
-    if (!find_named(l, &status)) return status < 0 ? csni_fail_memory(err, 0) : CSN_OK;
-    if (find_tables(l, address_size) < 0) return csni_fail_memory(err, sizeof *l->units.items);
-    if (!l->units.count) return CSN_OK;
-    l->batches = csni_add_batches(c, (uint32_t)l->units.count);
-    if (!l->batches) return csni_fail_memory(err, l->units.count * sizeof *l->batches);
-    return csni_pool_run(c->pool, l->units.count, convert_table, l, err);
-}
-
-csn_status csni_lone_lines_convert(struct csni_unit_workers *workers, const struct csni_dwarf *dwarf, uint8_t address_size,
-                                   struct csn_error *err) {
-    const struct csn_allocator *alloc = workers->conversion->alloc;
-    struct lone_lines l = { .workers = workers, .dwarf = dwarf, .named.alloc = alloc, .units.alloc = alloc };
-    csn_status status = convert_tables(&l, address_size, err);
-    csni_vec_deinit(&l.named);
-    csni_vec_deinit(&l.units);
-    return status;
+csn_status csni_lone_lines_convert(struct csni_unit_workers *workers, const struct csni_dwarf *dwarf, const struct csni_line_claims *claims,
+                                   uint8_t address_size, struct csn_error *err) {
+    struct csni_conversion *c = workers->conversion;
+    struct lone_lines l = { workers, dwarf, claims, address_size, csni_add_batches(c, (uint32_t)claims->tables.count) };
+    if (!l.batches) return csni_fail_memory(err, claims->tables.count * sizeof *l.batches);
+    return csni_pool_run(c->pool, claims->tables.count, convert_table, &l, err);
 }

@@ -36,6 +36,7 @@ struct reading {
     uint64_t done;                     /* units before this offset are converted */
     struct csni_dwarf *dwarf;          /* of the whole */
     struct csni_unit_loop loop;
+    struct csni_line_claims claims;
 };
 
 /* ---- sections ---- */
@@ -133,9 +134,20 @@ static void set_up_loop(struct reading *r) {
     while (r->loop.first_unit < dwarf->info_unit_count && dwarf->units[r->loop.first_unit].off < r->done) r->loop.first_unit++;
 }
 
+/* Leaves in `claims` the tables of .debug_line that no unit names. All units have been added. */
+static csn_status find_lone_lines(struct reading *r, struct csn_error *err) {
+    if (!r->claims.has_tables && !csni_line_claims_find_tables(&r->claims, r->sections.line, r->sections.big_endian))
+        return csni_fail_memory(err, 0);
+    csni_line_claims_keep_lone(&r->claims);
+    return CSN_OK;
+}
+
 static csn_status convert_whole(struct reading *r, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
     CSNI_TRY(open_dwarf(r, err));
+    r->claims.named.count = r->claims.tables.count = 0;
+    r->claims.has_tables = r->claims.is_incomplete = false;
+    if (!csni_line_claims_add_units(&r->claims, r->dwarf)) return csni_fail_memory(err, 0);
     set_up_loop(r);
     struct csni_unit_loop *loop = &r->loop;
     CSNI_TRY(csni_split_units_create(c, r->dwarf, r->object, &loop->split, err));
@@ -144,8 +156,9 @@ static csn_status convert_whole(struct reading *r, struct csn_error *err) {
     if (status == CSN_OK && loop->split) c->report->units_failed += csni_split_units_failed(loop->split);
     csni_split_units_destroy(loop->split);
     loop->split = NULL;
-    if (status == CSN_OK) status = csni_lone_lines_convert(&r->workers, r->dwarf, r->object->address_size, err);
-    return status;
+    CSNI_TRY(status);
+    CSNI_TRY(find_lone_lines(r, err));
+    return r->claims.tables.count ? csni_lone_lines_convert(&r->workers, r->dwarf, &r->claims, r->object->address_size, err) : CSN_OK;
 }
 
 static void forget_lines(void *context, uint64_t begin, uint64_t end) {
@@ -153,18 +166,33 @@ static void forget_lines(void *context, uint64_t begin, uint64_t end) {
     csni_object_discard(r->object, r->section[CSNI_DWARF_LINE], begin, end - begin);
 }
 
+static csn_status read_lines_again(struct reading *r, struct csn_error *err) {
+    if (!r->sections.line.size) return CSN_OK;
+    csni_object_release_section(r->object, r->section[CSNI_DWARF_LINE]);
+    return read_section_bytes(r, CSNI_DWARF_LINE, err);
+}
+
+/* After all portions: of DWARF that has no units. */
+static csn_status convert_lone_lines_alone(struct reading *r, bool is_mapped, struct csn_error *err) {
+    if (!is_mapped) CSNI_TRY(read_lines_again(r, err));
+    CSNI_TRY(csni_dwarf_open(&r->sections, r->conversion->alloc, &r->dwarf, err));
+    for (uint32_t i = 0; i < r->conversion->workers; i++)
+        CSNI_TRY(csni_unit_job_rebind(&r->workers.jobs[i], r->dwarf, CSNI_LIFETIME_STRING_SECTIONS, err));
+    return csni_lone_lines_convert(&r->workers, r->dwarf, &r->claims, r->object->address_size, err);
+}
+
 /* As far as portions go; then .debug_info is read as a whole, for the rest and for what that refers to. */
 static csn_status convert_stream(struct reading *r, struct csn_error *err) {
     bool is_mapped = csni_object_is_mapped_view(r->object, r->section[CSNI_DWARF_LINE]); /* the system takes such pages back by itself */
     const struct csni_other_sections others = { read_dwarf_section, r, r->read_count, &r->sections,
-                                                 is_mapped ? NULL : forget_lines };
+                                                 is_mapped ? NULL : forget_lines, &r->claims };
     CSNI_TRY(csni_unit_stream_run(r->stream, &r->workers, &others, &r->done, err));
     close_stream(r);
-    if (r->done == UINT64_MAX) return CSN_OK;
-    if (r->sections.line.size) {
-        csni_object_release_section(r->object, r->section[CSNI_DWARF_LINE]);
-        CSNI_TRY(read_section_bytes(r, CSNI_DWARF_LINE, err));
+    if (r->done == UINT64_MAX) {
+        CSNI_TRY(find_lone_lines(r, err));
+        return r->claims.tables.count ? convert_lone_lines_alone(r, is_mapped, err) : CSN_OK;
     }
+    CSNI_TRY(read_lines_again(r, err));
     CSNI_TRY(read_section_bytes(r, CSNI_DWARF_INFO, err));
     return convert_whole(r, err);
 }
@@ -231,6 +259,7 @@ static void release_sections(const struct reading *r) {
 csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_input *input, struct csn_error *err) {
     struct reading r = { .conversion = c, .object = input->object, .sections.big_endian = input->object->big_endian,
                          .loop.lifetime = CSNI_LIFETIME_STRING_SECTIONS };
+    csni_line_claims_init(&r.claims, c->alloc);
     csn_status status = csni_unit_workers_init(&r.workers, c, input->map, err);
     if (status >= 0) status = convert_all(&r, err);
     close_stream(&r);
@@ -239,6 +268,7 @@ csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_
         report(&r);
         release_sections(&r);
     }
+    csni_line_claims_deinit(&r.claims);
     csni_unit_workers_deinit(&r.workers);
     csni_dwarf_close(r.dwarf);
     csni_supplement_close(&r.supplement);

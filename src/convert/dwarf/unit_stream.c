@@ -187,12 +187,20 @@ static void inflate(struct csni_unit_stream *s, uint32_t worker, struct slot *sl
     else if (status < 0) fail_at(s, place_of(slot, 0), status, &failure);
 }
 
+/* Before any of them is given back. */
+static csn_status find_line_tables(const struct csni_unit_stream *s, struct csn_error *err) {
+    const struct csni_other_sections *o = s->others;
+    if (!o->forget_lines || csni_line_claims_find_tables(o->claims, o->sections->line, o->sections->big_endian)) return CSN_OK;
+    return csni_fail_memory(err, 0);
+}
+
 static void read_stream_other(struct csni_unit_stream *s, uint32_t worker) {
     struct csn_error failure = CSN_ERROR_INIT;
     size_t item = s->others_taken++;
     pthread_mutex_unlock(&s->lock);
     csn_status status = s->others->read(s->others->context, worker, item, &failure);
     pthread_mutex_lock(&s->lock);
+    if (status == CSN_OK && s->others_done + 1 == s->others->count) status = find_line_tables(s, &failure);
     s->others_done++;
     if (status < 0) fail_at(s, item, status, &failure);
 }
@@ -273,6 +281,7 @@ static void prepare(struct csni_unit_stream *s, uint32_t worker, struct slot *sl
     csn_status status = open_portion(s, worker, slot, &outcome, &failure);
     pthread_mutex_lock(&s->lock);
     if (status == CSN_OK && slot->lines_from < s->lines_gone) status = CSN_NONE;
+    if (status == CSN_OK && !csni_line_claims_add_units(s->others->claims, slot->dwarf)) status = csni_fail_memory(&failure, 0);
     s->outcomes.items[slot->number] = outcome;
     slot->state = READY;
     slot->count = status == CSN_OK ? outcome.count : 0;

@@ -3,6 +3,7 @@
 #define CSNI_UNIT_STREAM_H
 
 #include "convert/dwarf/info_portions.h"
+#include "convert/dwarf/lone_lines.h"
 #include "convert/dwarf/unit_workers.h"
 
 struct csni_unit_stream;
@@ -20,6 +21,7 @@ struct csni_other_sections {
     size_t count;
     const struct csni_dwarf_sections *sections;
     void (*forget_lines)(void *context, uint64_t begin, uint64_t end); /* this part of .debug_line is not read again; any thread; or NULL */
+    struct csni_line_claims *claims; /* gets what units name; with forget_lines the tables, too, before any is forgotten */
 };
 
 /* Converts units until there are no more, or one of a portion refers to anything outside of itself or to line tables that were
