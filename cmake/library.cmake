@@ -31,9 +31,14 @@ csn_layer(CSN_OBJECTS
     formats/gsym/write formats/gsection/write formats/bsym/write formats/breakpad formats/symbian formats/symbols
     embed convert convert/sources convert/dwarf convert/pdb convert/call_sites convert/outputs
     process store open remote debug symbolicate arrow profile)
-# The own stack: where the dynamic linker lists the modules of a process as ELF systems do.
+# The own stack: where the dynamic linker lists the modules of a process as ELF systems do, and the compiler's unwinder links. That of a
+# GCC for glibc (_dl_find_object) does not with another C library, such as musl-gcc's.
 set(CSN_HAS_BACKTRACE FALSE)
-if(UNIX AND NOT APPLE AND NOT CYGWIN)
+include(CheckCSourceCompiles)
+check_c_source_compiles("#include <unwind.h>
+static _Unwind_Reason_Code each(struct _Unwind_Context *at, void *context) { (void)at; (void)context; return _URC_NO_REASON; }
+int main(void) { return (int)_Unwind_Backtrace(each, 0); }" CSN_UNWINDER_LINKS)
+if(UNIX AND NOT APPLE AND NOT CYGWIN AND CSN_UNWINDER_LINKS)
     set(CSN_HAS_BACKTRACE TRUE)
     csn_layer(CSN_BACKTRACE_OBJECTS backtrace backtrace/convert backtrace/symbols backtrace/libbacktrace)
 endif()
