@@ -61,6 +61,18 @@ CSNI_AVX2_INLINE uint64_t csni_block_bits(__m256i lo, __m256i hi) {
     return (uint32_t)_mm256_movemask_epi8(lo) | (uint64_t)(uint32_t)_mm256_movemask_epi8(hi) << 32;
 }
 
+/* The bytes that the mask selects; 0 elsewhere. */
+CSNI_AVX2_INLINE struct csni_block csni_block_select(struct csni_block b, uint64_t mask) {
+    const __m256i bits = _mm256_set1_epi64x((long long)0x8040201008040201);
+    const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1,
+                                            2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
+    __m256i all = _mm256_set1_epi64x((long long)mask);
+    __m256i lo = _mm256_and_si256(_mm256_shuffle_epi8(all, spread), bits);
+    __m256i hi = _mm256_and_si256(_mm256_shuffle_epi8(all, _mm256_add_epi8(spread, _mm256_set1_epi8(4))), bits);
+    return (struct csni_block){ _mm256_and_si256(b.lo, _mm256_cmpeq_epi8(lo, bits)),
+                                _mm256_and_si256(b.hi, _mm256_cmpeq_epi8(hi, bits)) };
+}
+
 CSNI_AVX2_INLINE uint64_t csni_block_equal(struct csni_block b, uint8_t value) {
     __m256i v = _mm256_set1_epi8((char)value);
     return csni_block_bits(_mm256_cmpeq_epi8(b.lo, v), _mm256_cmpeq_epi8(b.hi, v));

@@ -124,18 +124,6 @@ struct line_state {
     bool any;                        /* a row has been read */
 };
 
-/* The bytes that the mask selects; 0 elsewhere. */
-AVX2_INLINE struct csni_block select_bytes(struct csni_block b, uint64_t mask) {
-    const __m256i bits = _mm256_set1_epi64x((long long)0x8040201008040201);
-    const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1,
-                                            2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
-    __m256i all = _mm256_set1_epi64x((long long)mask);
-    __m256i lo = _mm256_and_si256(_mm256_shuffle_epi8(all, spread), bits);
-    __m256i hi = _mm256_and_si256(_mm256_shuffle_epi8(all, _mm256_add_epi8(spread, _mm256_set1_epi8(4))), bits);
-    return (struct csni_block){ _mm256_and_si256(b.lo, _mm256_cmpeq_epi8(lo, bits)),
-                                _mm256_and_si256(b.hi, _mm256_cmpeq_epi8(hi, bits)) };
-}
-
 /* Each byte, up to 251, divided by the range, up to RANGE_MAX. With scale = 32768 / range + 1, 2 * v * scale >> 16 is v / range: the
  * excess 2 * v * (scale - 32768 / range) / 65536 is at most 502 / 65536, which is less than 1 / range. */
 AVX2_INLINE __m256i divide(__m256i v, __m256i scale) {
@@ -189,14 +177,14 @@ AVX2_INLINE uint32_t line_deltas(const struct line_state *s, struct csni_block b
                                  struct csni_block quotients, const struct opcodes *o, uint64_t keep) {
     uint64_t special = o->special & keep, line1 = o->line1 & keep, line2 = o->line2 & keep, line3 = o->line3 & keep;
     uint32_t plain = s->min * (uint32_t)_mm_popcnt_u64(special);
-    __m256i q = sum_bytes(select_bytes(quotients, special));
-    __m256i sums = _mm256_sub_epi64(sum_bytes(select_bytes(deltas, special)), _mm256_mul_epu32(q, _mm256_set1_epi64x(s->range)));
+    __m256i q = sum_bytes(csni_block_select(quotients, special));
+    __m256i sums = _mm256_sub_epi64(sum_bytes(csni_block_select(deltas, special)), _mm256_mul_epu32(q, _mm256_set1_epi64x(s->range)));
     if (line1) {
         __m256i seven = _mm256_set1_epi8(0x7f);
         struct csni_block low = { _mm256_and_si256(bytes.lo, seven), _mm256_and_si256(bytes.hi, seven) };
-        sums = _mm256_add_epi64(sums, sum_bytes(select_bytes(low, line1)));
-        sums = _mm256_add_epi64(sums, _mm256_slli_epi64(sum_bytes(select_bytes(low, line2)), 7));
-        if (line3) sums = _mm256_add_epi64(sums, _mm256_slli_epi64(sum_bytes(select_bytes(low, line3)), 14));
+        sums = _mm256_add_epi64(sums, sum_bytes(csni_block_select(low, line1)));
+        sums = _mm256_add_epi64(sums, _mm256_slli_epi64(sum_bytes(csni_block_select(low, line2)), 7));
+        if (line3) sums = _mm256_add_epi64(sums, _mm256_slli_epi64(sum_bytes(csni_block_select(low, line3)), 14));
         uint64_t more = csni_block_bits(bytes.lo, bytes.hi), negative = o->negative & ~more;
         plain -= (uint32_t)_mm_popcnt_u64(line1 & negative) << 7;
         plain -= (uint32_t)_mm_popcnt_u64(line2 & negative) << 14;
@@ -216,7 +204,7 @@ AVX2_INLINE bool find_row(struct line_state *s, const uint8_t *readable) {
         uint64_t rows = (o.special | o.advance) & inside;
         struct csni_block deltas = { _mm256_subs_epu8(b.lo, four), _mm256_subs_epu8(b.hi, four) };
         struct csni_block quotients = { divide(deltas.lo, scale), divide(deltas.hi, scale) };
-        struct csni_block special = select_bytes(quotients, o.special & inside), plain = select_bytes(b, o.advance & inside);
+        struct csni_block special = csni_block_select(quotients, o.special & inside), plain = csni_block_select(b, o.advance & inside);
         struct csni_block advances = { _mm256_or_si256(special.lo, plain.lo), _mm256_or_si256(special.hi, plain.hi) };
         uint32_t low = total_of(_mm256_sad_epu8(advances.lo, _mm256_setzero_si256()));
         uint32_t total = low + total_of(_mm256_sad_epu8(advances.hi, _mm256_setzero_si256()));

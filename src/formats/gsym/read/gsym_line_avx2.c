@@ -28,18 +28,6 @@ struct masks {
     uint64_t negative;               /* operand bytes that end a negative number */
 };
 
-/* The bytes that the mask selects; 0 elsewhere. */
-AVX2_INLINE struct csni_block select_bytes(struct csni_block b, uint64_t mask) {
-    const __m256i bits = _mm256_set1_epi64x((long long)0x8040201008040201);
-    const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1,
-                                            2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
-    __m256i all = _mm256_set1_epi64x((long long)mask);
-    __m256i lo = _mm256_and_si256(_mm256_shuffle_epi8(all, spread), bits);
-    __m256i hi = _mm256_and_si256(_mm256_shuffle_epi8(all, _mm256_add_epi8(spread, _mm256_set1_epi8(4))), bits);
-    return (struct csni_block){ _mm256_and_si256(b.lo, _mm256_cmpeq_epi8(lo, bits)),
-                                _mm256_and_si256(b.hi, _mm256_cmpeq_epi8(hi, bits)) };
-}
-
 /* Each byte divided by the range: `scale` is 65536 / range + 1, exact for bytes up to 251. */
 AVX2_INLINE __m256i divide(__m256i v, __m256i scale) {
     __m256i even = _mm256_mulhi_epu16(_mm256_and_si256(v, _mm256_set1_epi16(0xff)), scale);
@@ -75,19 +63,19 @@ AVX2_INLINE __m256i add_bytes(__m256i sums, struct csni_block b) {
 AVX2_INLINE void add_lines(struct line_sums *s, struct csni_block bytes, struct csni_block deltas,
                            struct csni_block special, uint32_t min, const struct masks *m) {
     s->plain += min * (uint32_t)_mm_popcnt_u64(m->special);
-    s->deltas = add_bytes(s->deltas, select_bytes(deltas, m->special));
+    s->deltas = add_bytes(s->deltas, csni_block_select(deltas, m->special));
     s->quotients = add_bytes(s->quotients, special);
     if (!m->line1) return;
     s->operands = true;
     __m256i seven = _mm256_set1_epi8(0x7f);
     struct csni_block low = { _mm256_and_si256(bytes.lo, seven), _mm256_and_si256(bytes.hi, seven) };
-    s->operands1 = add_bytes(s->operands1, select_bytes(low, m->line1));
+    s->operands1 = add_bytes(s->operands1, csni_block_select(low, m->line1));
     s->plain -= (uint32_t)_mm_popcnt_u64(m->line1 & m->negative) << 7;
     if (!m->line2) return;
-    s->operands2 = add_bytes(s->operands2, select_bytes(low, m->line2));
+    s->operands2 = add_bytes(s->operands2, csni_block_select(low, m->line2));
     s->plain -= (uint32_t)_mm_popcnt_u64(m->line2 & m->negative) << 14;
     if (!m->line3) return;
-    s->operands3 = add_bytes(s->operands3, select_bytes(low, m->line3));
+    s->operands3 = add_bytes(s->operands3, csni_block_select(low, m->line3));
     s->plain -= (uint32_t)_mm_popcnt_u64(m->line3 & m->negative) << 21;
 }
 
@@ -209,7 +197,7 @@ AVX2 bool csni_line_scan_avx2(struct csni_line_scan *state, uint64_t addr) {
         struct csni_block deltas = { _mm256_subs_epu8(b.lo, four), _mm256_subs_epu8(b.hi, four) };
         struct csni_block quotients = { divide(deltas.lo, scale), divide(deltas.hi, scale) };
         m = cut(m, up_to_highest(rows));
-        struct csni_block special = select_bytes(quotients, m.special), plain = select_bytes(b, m.advance);
+        struct csni_block special = csni_block_select(quotients, m.special), plain = csni_block_select(b, m.advance);
         struct csni_block advances = { _mm256_or_si256(special.lo, plain.lo), _mm256_or_si256(special.hi, plain.hi) };
         uint64_t advance = total_of(add_bytes(_mm256_setzero_si256(), advances)), left = addr - scan.addr;
         bool found = advance > left;
@@ -220,7 +208,7 @@ AVX2 bool csni_line_scan_avx2(struct csni_line_scan *state, uint64_t addr) {
                 break;
             }
             m = cut(m, rows);
-            special = select_bytes(quotients, m.special);
+            special = csni_block_select(quotients, m.special);
         }
         add_lines(&sums, b, deltas, special, scan.min, &m);
         scan.addr += advance;
