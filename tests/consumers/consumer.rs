@@ -1,5 +1,6 @@
 // A Rust program against the lookup-only library, with plain extern "C": opens an index, prints the frames of addresses.
-use std::ffi::{c_char, c_int, c_void, CStr, CString};
+use std::ffi::{CStr, CString};
+use std::os::raw::{c_char, c_int, c_void}; // in std::ffi since Rust 1.64; Debian 12 has 1.63
 
 #[repr(C)]
 struct Str {
