@@ -146,7 +146,7 @@ static void system_errors(void **state) {
     assert_string_equal(err.text, "No space left on device");
     csni_fail_os(&err, 98765, "x");
     assert_int_equal(err.os_error, 98765);
-    assert_non_null(strstr(err.text, strerror(98765))); /* "Unknown error 98765"; musl gives no number */
+    assert_true(strstr(err.text, "98765") || strstr(err.text, "No error information")); /* the second is musl's */
 
     char what[5000];
     for (size_t len = 150; len < 1000; len++) {
