@@ -378,6 +378,17 @@ def test_every_layout_reads_back(callsign, images, tmp_path, layout):
         assert server.ask("GET", f"/buildid/{images['libshop.so'].id}/debuginfo")[::2] == (200, images["libshop.so"].path.read_bytes())
 
 
+def test_names_of_breakpad_files(callsign, tmp_path):
+    """The ending of a Windows file is replaced, as Breakpad's tools do; a name that is nothing else keeps it."""
+    id = "00112233445566778899AABBCCDDEEFF1"
+    for name, stem in (("app.pdb", "app"), ("app.exe", "app"), ("app.dll", "app"), ("app.so", "app.so"), (".pdb", ".pdb"), ("a", "a"), ("dll", "dll")):
+        (tmp_path / "in.sym").write_text(f"MODULE windows x86_64 {id} {name}\nFUNC 1000 10 0 main\n")
+        store = tmp_path / f"store of {name}"
+        listed = callsign.good("store", "add", "--store", store, "--layout", "breakpad", "--json", tmp_path / "in.sym")
+        assert json.loads(listed)["path"] == f"{name}/{id}/{stem}.sym"
+        assert (store / f"{name}/{id}/{stem}.sym").exists()
+
+
 def test_archives(callsign, images, tmp_path):
     need("tar")
     folder = images["app"].path.parent

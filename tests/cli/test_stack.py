@@ -459,6 +459,19 @@ def test_a_web_of_tail_calls(callsign, tmp_path):
         assert "there are too many functions, call sites or patterns to consider all of them" in merged["notes"]
 
 
+def test_tail_calls_of_callers_that_share_their_code(callsign, tmp_path):
+    """Neither caller's call site names a candidate. What both lead to by tail calls is all that the callee can be."""
+    index = gsym_make.write(tmp_path / "hops.gsym", [
+        {"start": 0x1000, "size": 0x40, "name": "one", "merged": [{"name": "two"}, {"name": "three"}]},
+        {"start": 0x2000, "size": 0x40, "name": "left", "sites": [(0x10, INTERNAL, ["^hop_left$"])],
+         "merged": [{"name": "right", "sites": [(0x10, INTERNAL, ["^hop_right$"])]}]},
+        {"start": 0x3000, "size": 0x10, "name": "hop_left", "sites": [(0, gsym_make.TAIL | INTERNAL, ["^one$"])]},
+        {"start": 0x3010, "size": 0x10, "name": "hop_right", "sites": [(0, gsym_make.TAIL | INTERNAL, ["^one$", "^other$"])]}])
+    answer, = ask(callsign, {"frames": [frame("hops", 0x1004), frame("hops", 0x2010)]}, args=["--index", index])
+    merged = answer["frames"][0]["merged"]
+    assert (merged["by"], merged.get("chosen")) == ("caller", "one"), merged
+
+
 def test_a_stack_that_goes_round(callsign, app):
     answer, = ask(callsign, {"frames": [frame("app", 0x1004), frame("app", 0x2010)] * 30_000}, args=["--index", app])
     assert all(f["merged"]["chosen"] == "square" for f in answer["frames"][::2])
