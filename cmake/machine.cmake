@@ -1,8 +1,8 @@
-# Toolchain file: another machine's compiler from Debian, and qemu to run what it makes.
+# Toolchain file: another machine's compiler from Debian, and qemu to run what it makes. An x86-64 kernel runs what is made for i386.
 #   cmake -B build/s390x -G Ninja --toolchain cmake/machine.cmake -DCALLSIGN_MACHINE=s390x -DCALLSIGN_OPTIONAL=OFF
 # CALLSIGN_MACHINE: aarch64 armhf i386 s390x riscv64; or musl, this processor with musl instead of glibc, all static.
 
-list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES CALLSIGN_MACHINE)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES CALLSIGN_MACHINE CALLSIGN_EMULATE)
 set(CSN_TRIPLE_aarch64 aarch64-linux-gnu)
 set(CSN_TRIPLE_armhf arm-linux-gnueabihf)
 set(CSN_TRIPLE_i386 i686-linux-gnu)
@@ -26,4 +26,7 @@ else()
     endif()
     set(CMAKE_C_COMPILER ${triple}-gcc)
     set(CMAKE_CROSSCOMPILING_EMULATOR "qemu-${qemu}-static;-L;/usr/${triple}")
+    if(CALLSIGN_MACHINE STREQUAL "i386" AND NOT CALLSIGN_EMULATE)
+        set(CMAKE_CROSSCOMPILING_EMULATOR "/usr/${triple}/lib/ld-linux.so.2;--library-path;/usr/${triple}/lib")
+    endif()
 endif()
