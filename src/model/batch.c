@@ -20,7 +20,7 @@ static uint32_t index32(struct csni_batch_writer *w, size_t count) {
 void csni_batch_writer_init(struct csni_batch_writer *w, const struct csn_allocator *alloc) {
     *w = (struct csni_batch_writer){ 0 };
     w->functions.alloc = w->rows.alloc = w->inlines.alloc = w->parts.alloc = w->sites.alloc = alloc;
-    w->patterns.alloc = w->strings.alloc = w->files.alloc = w->unclaimed.alloc = alloc;
+    w->patterns.alloc = w->strings.alloc = w->files.alloc = w->unclaimed.alloc = w->strays.alloc = alloc;
 }
 
 void csni_batch_writer_deinit(struct csni_batch_writer *w) {
@@ -33,11 +33,12 @@ void csni_batch_writer_deinit(struct csni_batch_writer *w) {
     csni_vec_deinit(&w->strings);
     csni_vec_deinit(&w->files);
     csni_vec_deinit(&w->unclaimed);
+    csni_vec_deinit(&w->strays);
 }
 
 void csni_batch_begin(struct csni_batch_writer *w, struct csni_arena *arena) {
     w->functions.count = w->rows.count = w->inlines.count = w->parts.count = w->sites.count = 0;
-    w->patterns.count = w->strings.count = w->files.count = w->unclaimed.count = 0;
+    w->patterns.count = w->strings.count = w->files.count = w->unclaimed.count = w->strays.count = 0;
     memset(w->note_counts, 0, sizeof w->note_counts);
     w->arena = arena;
     w->binary = 0;
@@ -73,7 +74,8 @@ static bool copy_array(struct csni_arena *arena, void *out_pointer, uint32_t *ou
 static bool fits(const struct csni_batch_writer *w) {
     return w->functions.count <= UINT32_MAX && w->rows.count <= UINT32_MAX && w->inlines.count <= UINT32_MAX &&
            w->parts.count <= UINT32_MAX && w->sites.count <= UINT32_MAX && w->patterns.count <= UINT32_MAX &&
-           w->strings.count <= UINT32_MAX && w->files.count <= UINT32_MAX && w->unclaimed.count <= UINT32_MAX;
+           w->strings.count <= UINT32_MAX && w->files.count <= UINT32_MAX && w->unclaimed.count <= UINT32_MAX &&
+           w->strays.count <= UINT32_MAX;
 }
 
 /* Puts functions without a place after the others and takes them from their count. */
@@ -97,7 +99,8 @@ csn_status csni_batch_finish(struct csni_batch_writer *w, struct csni_batch *out
     if (w->failed || !COPY(functions, function_count, functions) || !COPY(rows, row_count, rows) ||
         !COPY(inlines, inline_count, inlines) || !COPY(parts, part_count, parts) || !COPY(sites, site_count, sites) ||
         !COPY(patterns, pattern_count, patterns) || !COPY(strings, string_count, strings) ||
-        !COPY(files, file_count, files) || !COPY(unclaimed, unclaimed_count, unclaimed))
+        !COPY(files, file_count, files) || !COPY(unclaimed, unclaimed_count, unclaimed) ||
+        !COPY(strays, stray_count, strays))
         return csni_fail_memory(err, w->rows.count * sizeof *w->rows.items);
     CSNI_TRY(finish_notes(w, &batch, err));
     if (w->has_unplaced && !move_unplaced(w, &batch)) return csni_fail_memory(err, batch.function_count);
@@ -146,6 +149,12 @@ void csni_batch_mark_unplaced(struct csni_batch_writer *w) {
     w->functions.items[w->functions.count - 1].unplaced = true;
     w->functions.items[w->functions.count - 1].source = CSNI_SOURCE_FOLDED;
     w->has_unplaced = true;
+}
+
+void csni_batch_mark_stray(struct csni_batch_writer *w) {
+    if (w->failed) return;
+    struct csni_function stray = w->functions.items[--w->functions.count];
+    if (stray.inline_count) APPEND(w, strays, stray);
 }
 
 static struct csni_function *last_function(struct csni_batch_writer *w) {

@@ -90,6 +90,9 @@ struct csni_unclaimed_rows {
     uint32_t first_row, row_count;
 };
 
+/* A stray is a function of which only the inlined calls outside of its code are known: they are of code that only a symbol names. Its
+ * range is what lies around them, which may be code of others, too. */
+
 /* All memory belongs to the arena given to csni_batch_finish(), but for the bytes of strings that are views. */
 struct csni_batch {
     struct csni_function *functions;
@@ -102,8 +105,9 @@ struct csni_batch {
     struct csni_file *files;  /* [0] is no file */
     struct csni_note *notes;
     struct csni_unclaimed_rows *unclaimed;
+    struct csni_function *strays;
     uint32_t function_count, row_count, inline_count, part_count, site_count, pattern_count, string_count, file_count,
-        note_count, unclaimed_count;
+        note_count, unclaimed_count, stray_count;
     uint32_t unplaced_count;  /* functions after the last one whose place is not known: they are in no index, unless a
                                * source finds it and counts them among the others */
     /* Set by csni_model_link(): numbers of the whole model by numbers of the batch; what is not used has 0. */
@@ -121,6 +125,7 @@ struct csni_batch_writer {
     CSNI_VEC(struct csn_str) strings;
     CSNI_VEC(struct csni_file) files;
     CSNI_VEC(struct csni_unclaimed_rows) unclaimed;
+    CSNI_VEC(struct csni_function) strays;
     uint64_t note_counts[CSN_EVENT_COUNT];
     struct csn_str note_examples[CSN_EVENT_COUNT];
     struct csni_arena *arena; /* of the batch being written */
@@ -151,6 +156,8 @@ void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint
                                enum csni_source source);
 /* The function begun last has no place of its own: the linker let another function's code stand for its. */
 void csni_batch_mark_unplaced(struct csni_batch_writer *w);
+/* The function begun last, which has inlined calls only, is a stray. */
+void csni_batch_mark_stray(struct csni_batch_writer *w);
 /* A row that repeats file and line of the one before adds nothing and is left out. */
 void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file, uint32_t line);
 /* The same for many rows: room for `count` more after those that are there, NULL when out of memory; then how many were
@@ -227,7 +234,8 @@ csn_status csni_model_finalize(struct csni_model *model, struct csni_pool *pool,
                                struct csn_error *err);
 
 /* Gives rows that no function of their unit has to the kept functions without rows that they cover, and makes nameless
- * functions of those that cover code of no function at all (docs/formats/dwarf.md). The model's last batch is empty and gets
+ * functions of those that cover code of no function at all (docs/formats/dwarf.md). What gets rows gets the inlined calls of strays
+ * there, too. The model's last batch is empty and gets
  * what is added, allocated in `arena`. Not for exact models. Comes between csni_model_finalize() and csni_model_link(). */
 csn_status csni_model_claim_rows(struct csni_model *model, struct csni_arena *arena, struct csn_convert_report *report,
                                  struct csn_error *err);

@@ -4,7 +4,9 @@
  * What is added is written to a batch of its own: functions that get rows move there with all they have. */
 #include "base/core/fail.h"
 #include "base/core/search.h"
+#include "model/model_copy.h"
 #include "model/model_key.h"
+#include "model/model_strays.h"
 
 /* Unclaimed rows [low, end). */
 struct piece {
@@ -40,7 +42,8 @@ struct claiming {
     struct csn_convert_report *report;
     struct csni_arena *arena;
     struct csni_batch_writer writer;
-    uint32_t **file_numbers;            /* by batch: the writer's file + 1 by file of the batch; NULL: none yet */
+    struct csni_model_copier copier;
+    struct csni_strays strays;
     CSNI_VEC(struct target) targets;    /* ascending, none overlaps another */
     CSNI_VEC(struct hole) holes;        /* the same */
     CSNI_VEC(struct csni_key) keys;     /* rows to claim: batch and number */
@@ -157,31 +160,6 @@ static csn_status gather_pieces(struct claiming *c, struct csn_error *err) {
 
 /* ---- writing ---- */
 
-static uint32_t copy_string(struct claiming *c, uint32_t batch, uint32_t string) {
-    return csni_batch_add_string(&c->writer, c->model->batches[batch].strings[string]);
-}
-
-/* The writer's number for a file of a batch. */
-static uint32_t copy_file(struct claiming *c, uint32_t batch, uint32_t file) {
-    const struct csni_batch *b = &c->model->batches[batch];
-    uint32_t **numbers = &c->file_numbers[batch];
-    if (!file) return 0;
-    if (!*numbers) {
-        *numbers = csni_arena_alloc(c->arena, b->file_count * sizeof **numbers);
-        if (!*numbers) {
-            c->writer.failed = true;
-            return 0;
-        }
-        memset(*numbers, 0, b->file_count * sizeof **numbers);
-    }
-    uint32_t *number = &(*numbers)[file];
-    if (!*number) {
-        uint32_t directory = copy_string(c, batch, b->files[file].directory);
-        *number = csni_batch_add_file(&c->writer, directory, copy_string(c, batch, b->files[file].base)) + 1;
-    }
-    return *number - 1;
-}
-
 static void begin_rows(struct claiming *c, uint64_t start, uint64_t low) {
     c->start = start;
     c->written_to = low;
@@ -211,7 +189,7 @@ static void put_rows(struct claiming *c, uint32_t batch, uint32_t first, uint32_
     for (; at < count && base + rows[at].off < end; at++) {
         if (at + 1 < count && rows[at + 1].off == rows[at].off) continue;
         uint64_t addr = base + rows[at].off > low ? base + rows[at].off : low;
-        uint32_t file = copy_file(c, batch, csni_row_file(rows[at]));
+        uint32_t file = csni_copy_file(&c->copier, batch, csni_row_file(rows[at]));
         if (addr - c->start > UINT32_MAX) break;
         if (addr >= c->written_to) close_gap(c, addr, file);
         put_row(c, addr, file, rows[at].line);
@@ -266,36 +244,13 @@ static void put_target_rows(struct claiming *c, const struct target *t, uint64_t
 
 /* ---- functions that get rows ---- */
 
-static void copy_inlines(struct claiming *c, uint32_t batch, const struct csni_function *f) {
-    const struct csni_batch *b = &c->model->batches[batch];
-    struct csni_batch_writer *w = &c->writer;
-    for (uint32_t i = 0; i < f->inline_count; i++) {
-        const struct csni_inline_node *node = &b->inlines[f->first_inline + i];
-        uint32_t name = copy_string(c, batch, node->name), file = copy_file(c, batch, node->call_file);
-        uint32_t number = csni_batch_begin_inline(w, name, file, node->call_line);
-        for (uint32_t k = 0; k < node->part_count; k++)
-            csni_batch_add_part(w, b->parts[node->first_part + k].start, b->parts[node->first_part + k].end);
-        if (!w->failed) w->inlines.items[number].descendants = node->descendants;
-    }
-}
-
-static void copy_sites(struct claiming *c, uint32_t batch, const struct csni_function *f) {
-    const struct csni_batch *b = &c->model->batches[batch];
-    for (uint32_t i = 0; i < f->site_count; i++) {
-        const struct csni_call_site *site = &b->sites[f->first_site + i];
-        csni_batch_add_call_site(&c->writer, site->return_off, site->flags);
-        for (uint32_t k = 0; k < site->pattern_count; k++)
-            csni_batch_add_pattern(&c->writer, copy_string(c, batch, b->patterns[site->first_pattern + k]));
-    }
-}
-
 static void begin_copy(struct claiming *c, const struct csni_entry *e) {
     const struct csni_function *f = csni_model_function(c->model, e);
     csni_batch_begin_function(&c->writer, f->start, f->size, 0, (enum csni_source)f->source);
 }
 
 /* The function begun last, if it got rows: it will take the place of what `e` names. */
-static void end_copy(struct claiming *c, struct csni_entry *e) {
+static void end_copy(struct claiming *c, const struct target *t, struct csni_entry *e) {
     struct csni_batch_writer *w = &c->writer;
     if (w->failed) return;
     if (!c->has_rows) {
@@ -304,9 +259,10 @@ static void end_copy(struct claiming *c, struct csni_entry *e) {
     }
     struct csni_function *f = csni_model_function(c->model, e);
     struct move move = { e, (uint32_t)(w->functions.count - 1) };
-    uint32_t name = copy_string(c, e->batch, f->name);
-    copy_inlines(c, e->batch, f);
-    copy_sites(c, e->batch, f);
+    uint32_t name = csni_copy_string(&c->copier, e->batch, f->name);
+    if (f->inline_count) csni_copy_inlines(&c->copier, e->batch, f);
+    else csni_strays_copy(&c->strays, &c->copier, f->start, t->low, t->end);
+    csni_copy_sites(&c->copier, e->batch, f);
     if (!csni_vec_push(&c->moves, move)) w->failed = true;
     if (w->failed) return;
     struct csni_function *copy = &w->functions.items[move.number];
@@ -328,7 +284,7 @@ static void claim_for_target(struct claiming *c, const struct target *t) {
     uint64_t start = csni_model_function(m, e)->start;
     begin_copy(c, e);
     put_target_rows(c, t, start);
-    end_copy(c, e);
+    end_copy(c, t, e);
     if (!c->has_rows || c->writer.failed) return;
     csni_report_add(c->report, CSN_EVENT_LINES_CLAIMED, 1, name_of_entry(m, e));
     for (uint32_t k = 0; k < e->child_count && !c->writer.failed; k++) {
@@ -336,7 +292,7 @@ static void claim_for_target(struct claiming *c, const struct target *t) {
         if (csni_model_function(m, child)->row_count) continue;
         begin_copy(c, child);
         put_target_rows(c, t, start);
-        end_copy(c, child);
+        end_copy(c, t, child);
     }
 }
 
@@ -358,6 +314,7 @@ static bool add_nameless(struct claiming *c, const struct piece *p, uint64_t low
     csni_batch_begin_function(&c->writer, start, (uint32_t)size, 0, CSNI_SOURCE_DWARF);
     begin_rows(c, start, start);
     put_rows(c, p->batch, u->first_row, u->row_count, u->start, start, start + size);
+    csni_strays_copy(&c->strays, &c->copier, start, start, start + size);
     if (c->writer.failed) return false;
     c->writer.functions.items[number].kept = true;
     struct csn_str file = b->strings[b->files[csni_row_file(rows[first])].base];
@@ -406,14 +363,15 @@ static csn_status insert_nameless(struct claiming *c, struct csn_error *err) {
 static csn_status claim_all(struct claiming *c, struct csn_error *err) {
     struct csni_model *m = c->model;
     const uint32_t own_batch = m->batch_count - 1;
-    c->file_numbers = csni_arena_alloc(c->arena, m->batch_count * sizeof *c->file_numbers);
-    if (!c->file_numbers || !gather_targets(c)) return csni_fail_memory(err, m->batch_count * sizeof *c->file_numbers);
-    memset(c->file_numbers, 0, m->batch_count * sizeof *c->file_numbers);
+    if (!csni_copier_init(&c->copier, m, &c->writer, c->arena) || !gather_targets(c))
+        return csni_fail_memory(err, m->batch_count * sizeof *c->copier.file_numbers);
     CSNI_TRY(gather_pieces(c, err));
+    CSNI_TRY(csni_strays_init(&c->strays, m, c->arena, err));
     csni_batch_begin(&c->writer, c->arena);
     if (!add_all_nameless(c)) return csni_fail_memory(err, sizeof *c->nameless.items);
     for (size_t i = 0; i < c->targets.count && !c->writer.failed; i++) claim_for_target(c, &c->targets.items[i]);
     CSNI_TRY(csni_batch_finish(&c->writer, &m->batches[own_batch], err));
+    csni_strays_report(&c->strays, c->report);
     for (size_t i = 0; i < c->moves.count; i++) {
         struct csni_entry *e = c->moves.items[i].entry;
         *e = (struct csni_entry){ own_batch, c->moves.items[i].number, e->first_child, e->child_count };
@@ -428,6 +386,7 @@ csn_status csni_model_claim_rows(struct csni_model *m, struct csni_arena *arena,
     c.targets.alloc = c.holes.alloc = c.keys.alloc = c.pieces.alloc = c.nameless.alloc = c.moves.alloc = m->alloc;
     csn_status status = claim_all(&c, err);
     csni_batch_writer_deinit(&c.writer);
+    csni_strays_deinit(&c.strays);
     csni_vec_deinit(&c.targets);
     csni_vec_deinit(&c.holes);
     csni_vec_deinit(&c.keys);

@@ -379,23 +379,24 @@ static void calls_outside_their_parent(void **state) {
         size_t a = die_abstract(&s, "a"), b = die_abstract(&s, "b"), c = die_abstract(&s, "c");
         die_function(&s, "f", 0x1000, 0x10);
         size_t first = die_inlined_ranges(&s, a, convert_sample_ranges(&s, half, 2), 1, 1);
-        die_inlined(&s, b, 0x1002, 4, 1, 2); /* begins before a */
+        die_inlined(&s, b, 0x1002, 4, 1, 2); /* begins before a, which has that code, too, then */
         die_inlined(&s, c, 0x1004, 2, 1, 3);
         die_end(&s);
         die_end(&s);
         die_inlined(&s, c, 0x1006, 2, 1, 4);
         die_end(&s);
         die_end(&s);
-        die_inlined(&s, b, 0x1020, 4, 1, 5);
+        die_inlined(&s, b, 0x2020, 4, 1, 5);
         die_end(&s);
         die_end(&s);
         convert_sample_unit_end(&s);
-        expect(&s, "f [1000,1010)\n 1000 a.c:16\n >a [1004,1008) [100c,1010) a.c:1\n >>b [1004,1006) a.c:2\n"
+        expect(&s, "f [1000,1010)\n 1000 a.c:16\n >a [1002,1008) [100c,1010) a.c:1\n >>b [1002,1006) a.c:2\n"
                    " >>>c [1004,1006) a.c:3\n >>c [1006,1008) a.c:4\n",
-               "inline-outside-parent:1 inline-clipped:2");
+               "inline-outside-parent:1 inline-clipped:1");
         char text[64];
         snprintf(text, sizeof text, "DIE 0x%zx, [0x100c, 0x1014)", first);
         expect_example(CSN_EVENT_INLINE_CLIPPED, text);
+        expect_example(CSN_EVENT_INLINE_OUTSIDE_PARENT, "[0x2020, 0x2024)");
     }
 }
 

@@ -206,6 +206,79 @@ static void calls_across_parts(void **state) {
            "inline-clipped:1");
 }
 
+/* As GCC's strict DWARF 2 has it: a call has the first of its ranges, what is inlined in it one that lies elsewhere. */
+static void calls_outside_of_those_around_them(void **state) {
+    (void)state;
+    struct convert_sample s;
+    begin(&s);
+    size_t a = die_abstract(&s, "a"), b = die_abstract(&s, "b"), c = die_abstract(&s, "c");
+    die_function(&s, "f", 0x1000, 0x40);
+    die_inlined(&s, a, 0x1004, 4, 1, 7);
+    die_inlined(&s, b, 0x1008, 4, 1, 8); /* behind a */
+    die_inlined(&s, c, 0x1024, 8, 1, 9); /* in neither */
+    die_end(&s);
+    die_end(&s);
+    die_end(&s);
+    die_inlined(&s, a, 0x1010, 4, 1, 6);
+    die_end(&s);
+    die_end(&s);
+    convert_sample_unit_end(&s);
+    expect(&s, "f [1000,1040)\n 1000 a.c:1\n 1010 a.c:2\n 1020 a.c:3\n 1030 a.c:4\n >a [1004,100c) [1024,102c) a.c:7\n"
+               " >>b [1008,100c) [1024,102c) a.c:8\n >>>c [1024,102c) a.c:9\n >a [1010,1014) a.c:6\n",
+           "");
+}
+
+/* As BOLT has it of programs that GCC split, and GCC's strict DWARF 2: the function has one range, a symbol names the other part. */
+static void begin_cold_part(struct convert_sample *s) {
+    begin(s);
+    size_t a = die_abstract(s, "a"), b = die_abstract(s, "b");
+    die_function(s, "f", 0x1000, 0x10);
+    die_inlined(s, a, 0x1004, 4, 1, 7);
+    die_inlined(s, b, 0x1024, 4, 1, 8);
+    die_end(s);
+    die_end(s);
+    die_inlined(s, b, 0x1028, 0x10, 1, 9);
+    die_end(s);
+    die_inlined(s, a, 0x2000, 4, 1, 10);
+    die_end(s);
+    die_end(s);
+    convert_sample_unit_end(s);
+}
+
+static void calls_in_cold_parts(void **state) {
+    (void)state;
+    struct convert_sample s;
+    begin_cold_part(&s);
+    convert_sample_symbol(&s, "f.cold", 0x1020, 0xc);
+    convert_sample_symbol(&s, "g.cold", 0x102c, 0x14);
+    expect(&s, "f [1000,1010)\n 1000 a.c:1\n >a [1004,1008) a.c:7\n"
+               " [1010,1020)\n 1010 a.c:2\n"
+               "f.cold [1020,102c)\n 1020 a.c:3\n >a [1024,1028) a.c:7\n >>b [1024,1028) a.c:8\n >b [1028,102c) a.c:9\n"
+               "g.cold [102c,1040)\n 102c a.c:3\n 1030 a.c:4\n >b [102c,1038) a.c:9\n",
+           "inline-outside-parent:1 lines-of-symbol:2");
+}
+
+/* What only the line table tells of gets them, too. */
+static void calls_in_nameless_code(void **state) {
+    (void)state;
+    struct convert_sample s;
+    begin_cold_part(&s);
+    expect(&s, "f [1000,1010)\n 1000 a.c:1\n >a [1004,1008) a.c:7\n"
+               " [1010,1040)\n 1010 a.c:2\n 1020 a.c:3\n 1030 a.c:4\n >a [1024,1028) a.c:7\n >>b [1024,1028) a.c:8\n >b [1028,1038) a.c:9\n",
+           "inline-outside-parent:1");
+}
+
+static void cold_parts_out_of_memory(void **state) {
+    (void)state;
+    struct convert_sample s;
+    begin_cold_part(&s);
+    convert_sample_symbol(&s, "f.cold", 0x1020, 0x20);
+    struct csni_span file = convert_sample_build(&s);
+    assert_true(test_allocator_sweep(convert_with, &file, 0) > 30);
+    assert_true(test_allocator_sweep(convert_with, &file, 1) > 30);
+    convert_sample_deinit(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(symbol_beside_a_function),
@@ -216,6 +289,10 @@ int main(void) {
         cmocka_unit_test(merged_symbols),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(calls_across_parts),
+        cmocka_unit_test(calls_outside_of_those_around_them),
+        cmocka_unit_test(calls_in_cold_parts),
+        cmocka_unit_test(calls_in_nameless_code),
+        cmocka_unit_test(cold_parts_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* Inlined calls of one unit's functions. */
 #include "base/core/fail.h"
-#include "base/core/search.h"
 #include "convert/dwarf/unit_coverage.h"
 #include "convert/dwarf/unit_files.h"
+#include "convert/dwarf/unit_inline_ranges.h"
 #include "convert/dwarf/unit_inlines.h"
 #include "convert/dwarf/unit_names.h"
 
@@ -14,39 +14,6 @@ static inline bool stand_apart(const struct csni_address_range *r, size_t count)
 }
 
 /* ---- while walking ---- */
-
-/* Whether [low, high) lies within one of the ranges, at least one, which are ascending. */
-static inline bool ranges_contain(const struct csni_address_range *ranges, uint32_t count,
-                                  struct csni_address_range r) {
-    /* The last one that begins at or below r.low, if any does. */
-    const struct csni_address_range *at = ranges + csni_upper_bound(ranges + 1, count - 1, low, r.low);
-    return at->low <= r.low && r.high <= at->high;
-}
-
-/* Whether [low, high) and one of the ranges, which are ascending, have an address in common. */
-static bool ranges_meet(const struct csni_address_range *ranges, uint32_t count, struct csni_address_range r) {
-    size_t at = csni_upper_bound(ranges, count, high, r.low);
-    return at < count && ranges[at].low < r.high;
-}
-
-static CSNI_COLD void note_outside_parent(struct csni_unit_job *job, const struct csni_die *die, struct csni_address_range r,
-                                          bool meets) {
-    csni_unit_enclosing_function(job)->ranges_nest = false;
-    csni_batch_note(job->writer, meets ? CSN_EVENT_INLINE_CLIPPED : CSN_EVENT_INLINE_OUTSIDE_PARENT, "DIE 0x%llx, [0x%llx, 0x%llx)",
-                    (unsigned long long)die->off, (unsigned long long)r.low, (unsigned long long)r.high);
-}
-
-/* Notes ranges that the parent (NULL: the function) does not have, or in part; the writer of each function leaves out the rest. */
-static void check_within_parent(struct csni_unit_job *job, const struct csni_die *die, const struct csni_inlined *parent,
-                                uint32_t first) {
-    const struct csni_open_function *f = csni_unit_enclosing_function(job);
-    const struct csni_address_range *ranges = job->ranges.items;
-    const struct csni_address_range *around = ranges + (parent ? parent->first_range : f->first_range);
-    uint32_t count = parent ? parent->range_count : f->range_count;
-    for (size_t i = first; i < job->ranges.count; i++)
-        if (!ranges_contain(around, count, ranges[i]))
-            note_outside_parent(job, die, ranges[i], ranges_meet(around, count, ranges[i]));
-}
 
 static CSNI_COLD void note_bad_call_file(struct csni_unit_job *job, const struct csni_die *die, uint64_t file) {
     csni_batch_note(job->writer, CSN_EVENT_INLINE_BAD_FILE, "DIE 0x%llx names file %llu of %zu", (unsigned long long)die->off,
@@ -93,7 +60,7 @@ static inline csn_status read_inlined(struct csni_unit_job *job, const struct cs
         return CSN_NONE;
     }
     CSNI_TRY(csni_unit_cover_inlined(job, out->first_range));
-    check_within_parent(job, die, parent, out->first_range);
+    csni_unit_check_inline_ranges(job, die, parent, out->first_range);
     status = read_call(job, die, out);
     if (status != CSN_OK) return status;
     return csni_unit_inlined_name(job, die, &out->name);
@@ -112,74 +79,14 @@ csn_status csni_unit_open_inlined(struct csni_unit_job *job, const struct csni_d
 
 /* ---- when a function is complete ---- */
 
-/* The first of parts [low, high) of `kept`, which ascend, that ends after `start`. */
-static uint32_t first_reaching(const struct csni_unit_job *job, uint32_t low, uint32_t high, uint32_t start) {
-    return (uint32_t)csni_search_field(CSNI_SEARCH_FIELD(job->kept.items, end), low, high, true, start);
-}
-
-/* Keeps what `part` has in common with the parts [parent->start, parent->end) of `kept`, and moves on to the last of these that
- * it met. */
-static bool keep_common(struct csni_unit_job *job, struct csni_part *parent, struct csni_part part) {
-    parent->start = first_reaching(job, parent->start, parent->end, part.start);
-    for (uint32_t i = parent->start; i < parent->end && job->kept.items[i].start < part.end; i++) {
-        struct csni_part common = job->kept.items[i];
-        parent->start = i;
-        if (common.start < part.start) common.start = part.start;
-        if (common.end > part.end) common.end = part.end;
-        if (!csni_vec_push(&job->kept, common)) return false;
-    }
-    return true;
-}
-
-/* Which parts of an inlined call lie in [start, end) and within what its parent kept; false when out of memory. */
-static bool keep_parts(struct csni_unit_job *job, struct csni_open_function *f, uint32_t index, uint64_t start, uint64_t end) {
-    const struct csni_inlined *inlined = &job->inlined.items[index];
-    struct csni_part kept_of = { (uint32_t)job->kept.count, (uint32_t)job->kept.count };
-    bool top = inlined->parent == CSNI_NO_PARENT;
-    struct csni_part parent = { 0, 0 };
-    if (!top) parent = job->kept_of.items[inlined->parent - f->first_inlined];
-    for (uint32_t i = 0; i < inlined->range_count; i++) {
-        struct csni_address_range r = job->ranges.items[inlined->first_range + i];
-        if (r.low < start || r.high > end) f->inlined_elsewhere = true;
-        if (r.low < start) r.low = start;
-        if (r.high > end) r.high = end;
-        if (r.low >= r.high) continue;
-        struct csni_part part = { (uint32_t)(r.low - start), (uint32_t)(r.high - start) };
-        if (!(top ? csni_vec_push(&job->kept, part) : keep_common(job, &parent, part))) return false; /* both lists ascend */
-    }
-    kept_of.end = (uint32_t)job->kept.count;
-    return csni_vec_push(&job->kept_of, kept_of);
-}
-
-/* Closes nodes of the batch until the one of `parent` is the innermost open one. */
-static void close_inlined_until(struct csni_unit_job *job, uint32_t parent) {
-    while (job->unclosed.count) {
-        uint32_t *top = job->unclosed.items + job->unclosed.count - 2;
-        if (top[0] == parent) return;
-        csni_batch_end_inline(job->writer, top[1]);
-        job->unclosed.count -= 2;
-    }
-}
-
-static bool add_inlined_node(struct csni_unit_job *job, const struct csni_open_function *f, uint32_t index) {
-    const struct csni_inlined *inlined = &job->inlined.items[index];
-    struct csni_part kept = job->kept_of.items[index - f->first_inlined];
-    if (kept.start == kept.end) return true;
-    close_inlined_until(job, inlined->parent);
-    uint32_t node = csni_batch_begin_inline(job->writer, inlined->name, inlined->call_file, inlined->call_line);
-    for (uint32_t i = kept.start; i < kept.end; i++)
-        csni_batch_add_part(job->writer, job->kept.items[i].start, job->kept.items[i].end);
-    return csni_vec_push(&job->unclosed, index) && csni_vec_push(&job->unclosed, node);
-}
-
-/* The calls of a function whose ranges are nested: what lies in [start, end) lies within what its parent has there. Returns
- * how many parts were added; less than none when out of memory. */
-static int64_t add_nested(struct csni_unit_job *job, struct csni_open_function *f, uint64_t start, uint64_t end) {
+/* The calls of a function whose ranges are nested: what lies in [start, end) lies within what its parent has there. *all:
+ * how many parts were added. */
+static csn_status add_nested(struct csni_unit_job *job, struct csni_open_function *f, uint64_t start, uint64_t end, size_t *all) {
     uint32_t count = (uint32_t)job->inlined.count - f->first_inlined, made = 0, kept = 0, given = 0;
     struct csni_part *parts;
     struct csni_inline_node *nodes = csni_batch_reserve_inlines(
         job->writer, count, job->ranges.count - (f->first_range + f->range_count), &parts);
-    if (!nodes) return -1;
+    if (!nodes) return CSN_E_MEMORY;
     const uint32_t first_part = (uint32_t)job->writer->parts.count;
     struct csni_inlined *const inlined = job->inlined.items, *const first = inlined + f->first_inlined;
     for (struct csni_inlined *in = first; in < first + count; in++) {
@@ -200,25 +107,16 @@ static int64_t add_nested(struct csni_unit_job *job, struct csni_open_function *
             nodes[inlined[in->parent].node].descendants += nodes[in->node].descendants + 1;
     if (kept < given) f->inlined_elsewhere = true;
     csni_batch_commit_inlines(job->writer, made, kept);
-    return kept;
-}
-
-/* The same where anything may be outside of anything. */
-static int64_t add_any(struct csni_unit_job *job, struct csni_open_function *f, uint64_t start, uint64_t end) {
-    uint32_t count = (uint32_t)job->inlined.count;
-    job->kept.count = job->kept_of.count = job->unclosed.count = 0;
-    for (uint32_t i = f->first_inlined; i < count; i++)
-        if (!keep_parts(job, f, i, start, end) || !add_inlined_node(job, f, i)) return -1;
-    close_inlined_until(job, CSNI_NO_PARENT);
-    return (int64_t)job->kept.count;
+    *all = kept;
+    return CSN_OK;
 }
 
 csn_status csni_unit_add_inlines(struct csni_unit_job *job, struct csni_open_function *f, uint64_t start, uint64_t end) {
     if (job->inlined.count == f->first_inlined) return CSN_OK;
     bool cut_off = end - start == UINT32_MAX; /* of a function that was larger */
-    int64_t kept = f->ranges_nest && !cut_off ? add_nested(job, f, start, end) : add_any(job, f, start, end);
-    if (kept < 0) return CSN_E_MEMORY;
-    CSNI_TRY(csni_unit_charge(job, (uint64_t)kept));
+    size_t kept = 0;
+    CSNI_TRY(f->ranges_nest && !cut_off ? add_nested(job, f, start, end, &kept) : csni_unit_add_any_inlines(job, f, start, end, &kept));
+    CSNI_TRY(csni_unit_charge(job, kept));
     if (!kept && !f->inlined_elsewhere)
         csni_batch_note(job->writer, CSN_EVENT_INLINE_WITHOUT_RANGES, "function at 0x%llx", (unsigned long long)start);
     return CSN_OK;

@@ -13,7 +13,7 @@ void csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, ui
     job->file_numbers.alloc = job->directories.alloc = job->by_offset.alloc = job->pending.alloc = c->alloc;
     job->claimed.alloc = job->row_parts.alloc = c->alloc;
     job->open.alloc = job->functions.alloc = job->inlined.alloc = job->calls.alloc = job->ranges.alloc = c->alloc;
-    job->kept.alloc = job->kept_of.alloc = job->unclosed.alloc = c->alloc;
+    job->inline_ranges.alloc = job->unclosed.alloc = c->alloc;
     csni_line_table_init(&job->lines, c->alloc);
     job->lines.fold = true;
 }
@@ -40,8 +40,7 @@ void csni_unit_job_deinit(struct csni_unit_job *job) {
     csni_vec_deinit(&job->inlined);
     csni_vec_deinit(&job->calls);
     csni_vec_deinit(&job->ranges);
-    csni_vec_deinit(&job->kept);
-    csni_vec_deinit(&job->kept_of);
+    csni_vec_deinit(&job->inline_ranges);
     csni_vec_deinit(&job->unclosed);
     csni_line_table_deinit(&job->lines);
     csni_scopes_destroy(job->image.scopes);

@@ -53,6 +53,7 @@ struct csni_open_function {
     bool has_stmt_sequence;
     bool ranges_nest;                  /* its ranges are apart and all of them become functions, and each range of an inlined
                                         * call lies within one of its parent's */
+    bool has_strays;                   /* an inlined call has code of none of its ranges */
     bool inlined_elsewhere;            /* an inlined call has a range that is no problem but is not kept either */
     uint32_t name;
     uint32_t first_inlined, first_call; /* where its own part of the stacks begins */
@@ -75,6 +76,12 @@ enum csni_string_lifetime {
     CSNI_LIFETIME_ALL,
     CSNI_LIFETIME_STRING_SECTIONS,              /* of string sections; .debug_info is given back before */
     CSNI_LIFETIME_NONE                  /* the file is closed before */
+};
+
+/* Code [low, high) of an inlined call. */
+struct csni_inline_range {
+    uint64_t low, high;
+    uint32_t call;        /* in `inlined` */
 };
 
 struct csni_symbol_list;
@@ -131,8 +138,7 @@ struct csni_unit_job {
     CSNI_VEC(struct csni_inlined) inlined;
     CSNI_VEC(struct csni_found_call) calls;
     csni_address_ranges ranges;
-    CSNI_VEC(struct csni_part) kept;   /* ranges of inlined calls within the function being written */
-    CSNI_VEC(struct csni_part) kept_of; /* by inlined call: [start, end) in `kept` */
+    CSNI_VEC(struct csni_inline_range) inline_ranges; /* within the function being written */
     csni_numbers unclosed;             /* nodes of the batch that are not closed yet, with their inlined calls */
     CSNI_APART;
 };

@@ -3,6 +3,7 @@
 
 #include "base/core/fail.h"
 #include "convert/dwarf/unit_coverage.h"
+#include "convert/dwarf/unit_inline_ranges.h"
 #include "convert/dwarf/unit_inlines.h"
 #include "convert/dwarf/unit_lines.h"
 #include "convert/dwarf/unit_names.h"
@@ -199,6 +200,7 @@ static csn_status close_function(struct csni_unit_job *job) {
     if (f->is_unplaced) return write_unplaced(job, f);
     for (uint32_t i = 0; i < f->own_count; i++)
         CSNI_TRY(write_function(job, f, job->ranges.items[f->first_own + i]));
+    if (f->has_strays) CSNI_TRY(csni_unit_add_strays(job, f));
     job->inlined.count = f->first_inlined;
     job->calls.count = f->first_call;
     job->ranges.count = f->first_own;
