@@ -174,13 +174,17 @@ static enum store_status put_slice(struct symbol_store *store, const uint8_t *by
     return put_single(store, &part, name, source, out, why, why_size);
 }
 
+/* *out is the first of those that were stored. */
 static enum store_status put_slices(struct symbol_store *store, struct csn_file *file, const struct csn_image_info *slices, size_t count,
                                     const char *name, const char *source, struct artifact *out, char *why, size_t why_size) {
     enum store_status result = STORE_REJECTED;
     for (size_t i = count; i-- > 0;) {
-        enum store_status status = put_slice(store, csn_file_bytes(file), &slices[i], name, source, out, why, why_size);
+        struct artifact artifact;
+        enum store_status status = put_slice(store, csn_file_bytes(file), &slices[i], name, source, &artifact, why, why_size);
         if (status < 0) return status;
-        if (status == STORE_OK) result = STORE_OK;
+        if (status != STORE_OK) continue;
+        *out = artifact;
+        result = STORE_OK;
     }
     return result;
 }

@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import tempfile
 import time
@@ -376,6 +377,18 @@ def test_every_layout_reads_back(callsign, images, tmp_path, layout):
     shutil.rmtree(store / ".callsign")
     with Server(callsign, store) as server:
         assert server.ask("GET", f"/buildid/{images['libshop.so'].id}/debuginfo")[::2] == (200, images["libshop.so"].path.read_bytes())
+
+
+def test_universal_file_with_a_bad_image(callsign, tmp_path):
+    """The image that is good is stored, and is what the answer tells of; it told of the other one."""
+    good = b"MODULE mac arm64 00112233445566778899AABBCCDDEEFF0 app\nFUNC 1000 10 0 main\n"
+    header = struct.pack(">II", 0xCAFEBABE, 2) + struct.pack(">5I", 0x1000007, 3, 48, 16, 0) + struct.pack(">5I", 0x100000C, 0, 64, len(good), 0)
+    for name, images in (("first", header + b"x" * 16 + good), ("both", header + b"x" * (16 + len(good)))):
+        (tmp_path / name).write_bytes(images)
+    row = json.loads(callsign.good("store", "add", "--store", tmp_path / "store", "--json", tmp_path / "first"))
+    assert row["bytes"] == len(good)
+    assert (tmp_path / "store" / row["path"]).read_bytes() == good
+    assert "both" in callsign.bad("store", "add", "--store", tmp_path / "store", "--json", tmp_path / "both", code=1)
 
 
 def test_names_of_breakpad_files(callsign, tmp_path):
