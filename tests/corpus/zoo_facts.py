@@ -206,14 +206,17 @@ class Facts:
         return names, places
 
     def dies_at(self, address):
-        """Names of the functions and inlined calls there, and (path, line) of their declarations."""
+        """Names of the functions and inlined calls there and around those, and (path, line) of their declarations."""
         if self.dies is None:
             self.read_dies()
-        names, places = set(), []
+        names, places, seen = set(), [], set()
         for start, end, offset in self.covering:
-            if start <= address < end:
-                more, elsewhere = self.names_of(offset)
-                names, places = names | more, places + elsewhere
+            while start <= address < end and offset is not None and offset not in seen:
+                seen.add(offset)
+                if self.dies[offset]["tag"] in CODE:
+                    more, elsewhere = self.names_of(offset)
+                    names, places = names | more, places + elsewhere
+                offset = self.dies[offset]["in"]
         return names, places
 
     def is_call_without_file(self, address, line):
@@ -221,3 +224,17 @@ class Facts:
         self.dies_at(address)
         return any(start <= address < end and "call_file" not in self.dies[offset] and self.dies[offset].get("call_line") == str(line)
                    for start, end, offset in self.covering)
+
+    def is_stray_call(self, address, names):
+        """An inlined call there and all around it, the innermost first, have these names; the function around them is not there."""
+        self.dies_at(address)
+        here = {offset for start, end, offset in self.covering if start <= address < end}
+        return any(self.is_chain(offset, names, here) for offset in here if self.dies[offset]["tag"] == "inlined_subroutine")
+
+    def is_chain(self, offset, names, here):
+        names = list(names)
+        while offset is not None and self.dies[offset]["tag"] != "subprogram":
+            if self.dies[offset]["tag"] == "inlined_subroutine" and (not names or names.pop(0) not in self.names_of(offset)[0]):
+                return False
+            offset = self.dies[offset]["in"]
+        return not names and offset is not None and offset not in here
