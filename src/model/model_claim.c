@@ -87,13 +87,13 @@ static bool gather_targets(struct claiming *c) {
     const struct csni_model *m = c->model;
     if (!csni_vec_reserve(&c->holes, (size_t)m->entry_count + 1)) return false;
     uint64_t low = 0, covered = 0; /* up to here by entries of this start, by all so far */
+    uint64_t next_start = 0;       /* looked for once for all entries of a start */
     const struct csni_function *f = m->entry_count ? csni_model_function(m, &m->entries[0]) : NULL;
     for (uint32_t i = 0; i < m->entry_count; i++) {
         const struct csni_function *next = i + 1 < m->entry_count ? csni_model_function(m, &m->entries[i + 1]) : NULL;
-        uint64_t next_start = next ? next->start : UINT64_MAX;
         if (low < f->start) low = f->start;
         if (covered < f->start) add_hole(c, covered, f->start, i);
-        if (next_start == f->start) next_start = start_after(m, i);
+        if (!i || entry_start(m, i - 1) != f->start) next_start = start_after(m, i);
         uint64_t end = end_of_function(f, next_start);
         if (end > covered) covered = end;
         if (end > next_start) end = next_start;
@@ -249,19 +249,13 @@ static void begin_copy(struct claiming *c, const struct csni_entry *e) {
     csni_batch_begin_function(&c->writer, f->start, f->size, 0, (enum csni_source)f->source);
 }
 
-/* The function begun last, if it got rows: it will take the place of what `e` names. */
-static void end_copy(struct claiming *c, const struct target *t, struct csni_entry *e) {
+/* The function begun last gets what else `e` has, and will take its place. */
+static void take_place(struct claiming *c, struct csni_entry *e) {
     struct csni_batch_writer *w = &c->writer;
     if (w->failed) return;
-    if (!c->has_rows) {
-        w->functions.count--;
-        return;
-    }
     struct csni_function *f = csni_model_function(c->model, e);
     struct move move = { e, (uint32_t)(w->functions.count - 1) };
     uint32_t name = csni_copy_string(&c->copier, e->batch, f->name);
-    if (f->inline_count) csni_copy_inlines(&c->copier, e->batch, f);
-    else csni_strays_copy(&c->strays, &c->copier, f->start, t->low, t->end);
     csni_copy_sites(&c->copier, e->batch, f);
     if (!csni_vec_push(&c->moves, move)) w->failed = true;
     if (w->failed) return;
@@ -272,6 +266,19 @@ static void end_copy(struct claiming *c, const struct target *t, struct csni_ent
     copy->label = f->label;
     copy->kept = true;
     f->kept = false;
+}
+
+/* Of the function begun last: without rows it is taken back. */
+static void end_copy(struct claiming *c, const struct target *t, struct csni_entry *e) {
+    const struct csni_function *f = csni_model_function(c->model, e);
+    if (c->writer.failed) return;
+    if (!c->has_rows) {
+        c->writer.functions.count--;
+        return;
+    }
+    if (f->inline_count) csni_copy_inlines(&c->copier, e->batch, f);
+    else csni_strays_copy(&c->strays, &c->copier, CSNI_STRAYS_OF_ALL, f->start, t->low, t->end);
+    take_place(c, e);
 }
 
 static struct csn_str name_of_entry(const struct csni_model *m, const struct csni_entry *e) {
@@ -296,6 +303,35 @@ static void claim_for_target(struct claiming *c, const struct target *t) {
     }
 }
 
+/* ---- functions with rows that get strays ---- */
+
+/* An entry's code [its start, end) up to the next start. */
+static void claim_strays(struct claiming *c, struct csni_entry *e, uint64_t end) {
+    const struct csni_function *f = csni_model_function(c->model, e);
+    begin_copy(c, e);
+    csni_strays_copy(&c->strays, &c->copier, e->batch, f->start, f->start, end);
+    if (c->writer.failed) return;
+    if (!c->writer.functions.items[c->writer.functions.count - 1].inline_count) {
+        c->writer.functions.count--;
+        return;
+    }
+    csni_copy_rows(&c->copier, e->batch, f);
+    take_place(c, e);
+}
+
+/* Of the same unit: a part of the function that has a DIE of its own. */
+static void claim_all_strays(struct claiming *c) {
+    const struct csni_model *m = c->model;
+    uint64_t next_start = 0;
+    if (!c->strays.items.count) return;
+    for (uint32_t i = 0; i < m->entry_count && !c->writer.failed; i++) {
+        const struct csni_function *f = csni_model_function(m, &m->entries[i]);
+        if (!i || entry_start(m, i - 1) != f->start) next_start = start_after(m, i);
+        uint64_t end = end_of_function(f, next_start);
+        if (f->row_count && !f->inline_count) claim_strays(c, &m->entries[i], end < next_start ? end : next_start);
+    }
+}
+
 /* ---- rows of no function ---- */
 
 /* Rows of a piece that begin in [low, end), which no function covers. What only the end of a row covers that began before is mostly
@@ -314,7 +350,7 @@ static bool add_nameless(struct claiming *c, const struct piece *p, uint64_t low
     csni_batch_begin_function(&c->writer, start, (uint32_t)size, 0, CSNI_SOURCE_DWARF);
     begin_rows(c, start, start);
     put_rows(c, p->batch, u->first_row, u->row_count, u->start, start, start + size);
-    csni_strays_copy(&c->strays, &c->copier, start, start, start + size);
+    csni_strays_copy(&c->strays, &c->copier, CSNI_STRAYS_OF_ALL, start, start, start + size);
     if (c->writer.failed) return false;
     c->writer.functions.items[number].kept = true;
     struct csn_str file = b->strings[b->files[csni_row_file(rows[first])].base];
@@ -370,6 +406,7 @@ static csn_status claim_all(struct claiming *c, struct csn_error *err) {
     csni_batch_begin(&c->writer, c->arena);
     if (!add_all_nameless(c)) return csni_fail_memory(err, sizeof *c->nameless.items);
     for (size_t i = 0; i < c->targets.count && !c->writer.failed; i++) claim_for_target(c, &c->targets.items[i]);
+    claim_all_strays(c);
     CSNI_TRY(csni_batch_finish(&c->writer, &m->batches[own_batch], err));
     csni_strays_report(&c->strays, c->report);
     for (size_t i = 0; i < c->moves.count; i++) {

@@ -36,6 +36,12 @@ uint32_t csni_copy_file(struct csni_model_copier *c, uint32_t batch, uint32_t fi
     return *number - 1;
 }
 
+void csni_copy_rows(struct csni_model_copier *c, uint32_t batch, const struct csni_function *f) {
+    const struct csni_row *rows = c->model->batches[batch].rows + f->first_row;
+    for (uint32_t i = 0; i < f->row_count; i++)
+        csni_batch_add_row(c->writer, rows[i].off, csni_copy_file(c, batch, csni_row_file(rows[i])), rows[i].line);
+}
+
 uint32_t csni_copy_node(struct csni_model_copier *c, uint32_t batch, const struct csni_inline_node *node) {
     uint32_t name = csni_copy_string(c, batch, node->name), file = csni_copy_file(c, batch, node->call_file);
     return csni_batch_begin_inline(c->writer, name, file, node->call_line);

@@ -20,6 +20,7 @@ uint32_t csni_copy_string(struct csni_model_copier *c, uint32_t batch, uint32_t 
 uint32_t csni_copy_file(struct csni_model_copier *c, uint32_t batch, uint32_t file);
 
 /* To the function that the writer began last. */
+void csni_copy_rows(struct csni_model_copier *c, uint32_t batch, const struct csni_function *f);
 void csni_copy_inlines(struct csni_model_copier *c, uint32_t batch, const struct csni_function *f);
 void csni_copy_sites(struct csni_model_copier *c, uint32_t batch, const struct csni_function *f);
 /* Begins a node like this one, without parts; gives its number. */

@@ -131,7 +131,8 @@ static void copy_stray(struct copying *c) {
     close_nodes(c, UINT32_MAX);
 }
 
-void csni_strays_copy(struct csni_strays *s, struct csni_model_copier *copier, uint64_t start, uint64_t low, uint64_t end) {
+void csni_strays_copy(struct csni_strays *s, struct csni_model_copier *copier, uint32_t batch, uint64_t start, uint64_t low,
+                      uint64_t end) {
     const struct csni_stray *items = s->items.items;
     size_t stop = csni_lower_bound(items, s->items.count, start, end), first = stop;
     while (first && items[first - 1].reach > low && s->steps) {
@@ -143,7 +144,7 @@ void csni_strays_copy(struct csni_strays *s, struct csni_model_copier *copier, u
     if (c.end - start > UINT32_MAX) c.end = start + UINT32_MAX;
     for (size_t i = first; i < stop; i++) {
         c.stray = &items[i];
-        if (c.stray->end > low) copy_stray(&c);
+        if (c.stray->end > low && (batch == CSNI_STRAYS_OF_ALL || c.stray->batch == batch)) copy_stray(&c);
     }
 }
 

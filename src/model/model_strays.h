@@ -1,5 +1,6 @@
-/* Inlined calls of functions that do not have the code: those in the cold part of a function whose DIE names the hot part alone. GCC's
- * strict DWARF 2 has no way to name both, and BOLT forgets the part that GCC split off. A symbol names the code (`run.cold`). */
+/* Inlined calls of functions that do not have the code: those in the cold part of a function whose DIE names the hot part alone. BOLT
+ * forgets the part that GCC split off: a symbol names the code (`run.cold`). GCC's strict DWARF 2 has a DIE of its own for it
+ * (`__second_sect_of_run`), without children. */
 #ifndef CSNI_MODEL_STRAYS_H
 #define CSNI_MODEL_STRAYS_H
 
@@ -18,8 +19,11 @@ struct csni_strays {
 csn_status csni_strays_init(struct csni_strays *strays, const struct csni_model *model, struct csni_arena *arena, struct csn_error *err);
 void csni_strays_deinit(struct csni_strays *strays);
 
-/* Adds the calls in [low, end) to the function that the copier's writer began last, which begins at `start`. */
-void csni_strays_copy(struct csni_strays *strays, struct csni_model_copier *copier, uint64_t start, uint64_t low, uint64_t end);
+enum { CSNI_STRAYS_OF_ALL = UINT32_MAX };
+
+/* Adds the calls in [low, end), of strays of `batch`, to the function that the copier's writer began last, which begins at `start`. */
+void csni_strays_copy(struct csni_strays *strays, struct csni_model_copier *copier, uint32_t batch, uint64_t start, uint64_t low,
+                      uint64_t end);
 
 /* Adds those that no function got to the report. */
 void csni_strays_report(const struct csni_strays *strays, struct csn_convert_report *report);

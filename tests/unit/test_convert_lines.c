@@ -219,12 +219,14 @@ static void calls_outside_of_those_around_them(void **state) {
     die_end(&s);
     die_end(&s);
     die_end(&s);
-    die_inlined(&s, a, 0x1010, 4, 1, 6);
+    die_inlined(&s, a, 0x1010, 0, 1, 6); /* has no code of its own */
+    die_inlined(&s, b, 0x1010, 4, 1, 5);
+    die_end(&s);
     die_end(&s);
     die_end(&s);
     convert_sample_unit_end(&s);
     expect(&s, "f [1000,1040)\n 1000 a.c:1\n 1010 a.c:2\n 1020 a.c:3\n 1030 a.c:4\n >a [1004,100c) [1024,102c) a.c:7\n"
-               " >>b [1008,100c) [1024,102c) a.c:8\n >>>c [1024,102c) a.c:9\n >a [1010,1014) a.c:6\n",
+               " >>b [1008,100c) [1024,102c) a.c:8\n >>>c [1024,102c) a.c:9\n >a [1010,1014) a.c:6\n >>b [1010,1014) a.c:5\n",
            "");
 }
 
@@ -268,6 +270,33 @@ static void calls_in_nameless_code(void **state) {
            "inline-outside-parent:1");
 }
 
+/* GCC's strict DWARF 2 has a DIE for the cold part (`__second_sect_of_f`), which has nothing in it. That of another unit is no part. */
+static void calls_in_parts_with_dies(void **state) {
+    (void)state;
+    struct convert_sample s;
+    begin_cold_part(&s);
+    convert_sample_unit(&s);
+    add_function(&s, "other", 0x1020, 0xc);
+    convert_sample_unit_end(&s);
+    expect(&s, "f [1000,1010)\n 1000 a.c:1\n >a [1004,1008) a.c:7\n [1010,1020)\n 1010 a.c:2\nother [1020,102c)\n 1020 a.c:3\n"
+               " [1030,1040)\n 1030 a.c:4\n >b [1030,1038) a.c:9\n",
+           "inline-outside-parent:2");
+    begin(&s);
+    size_t a = die_abstract(&s, "a"), b = die_abstract(&s, "b");
+    die_function(&s, "f", 0x1000, 0x10);
+    die_inlined(&s, b, 0x1024, 0x10, 1, 9);
+    die_end(&s);
+    die_end(&s);
+    add_function(&s, "second", 0x1020, 0x10);
+    die_function(&s, "third", 0x1030, 0x10); /* has inlined calls of its own */
+    die_inlined(&s, a, 0x1038, 4, 1, 3);
+    die_end(&s);
+    die_end(&s);
+    convert_sample_unit_end(&s);
+    expect(&s, "f [1000,1010)\n 1000 a.c:1\n [1010,1020)\n 1010 a.c:2\nsecond [1020,1030)\n 1020 a.c:3\n >b [1024,1030) a.c:9\n"
+               "third [1030,1040)\n 1030 a.c:4\n >a [1038,103c) a.c:3\n", "");
+}
+
 static void cold_parts_out_of_memory(void **state) {
     (void)state;
     struct convert_sample s;
@@ -292,6 +321,7 @@ int main(void) {
         cmocka_unit_test(calls_outside_of_those_around_them),
         cmocka_unit_test(calls_in_cold_parts),
         cmocka_unit_test(calls_in_nameless_code),
+        cmocka_unit_test(calls_in_parts_with_dies),
         cmocka_unit_test(cold_parts_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,8 +10,9 @@ typedef unsigned long long ull;
 
 /* ---- while walking ---- */
 
-/* Whether r lies within one of the ranges, at least one, which are ascending. */
+/* Whether r lies within one of the ranges, which are ascending. */
 static inline bool ranges_contain(const struct csni_address_range *ranges, uint32_t count, struct csni_address_range r) {
+    if (!count) return false;
     /* The last one that begins at or below r.low, if any does. */
     const struct csni_address_range *at = ranges + csni_upper_bound(ranges + 1, count - 1, low, r.low);
     return at->low <= r.low && r.high <= at->high;

@@ -57,7 +57,7 @@ static inline csn_status read_inlined(struct csni_unit_job *job, const struct cs
     out->range_count = (uint32_t)job->ranges.count - out->first_range;
     if (!out->range_count) {
         csni_unit_enclosing_function(job)->inlined_elsewhere = true; /* moved or optimised away: no fault of the producer */
-        return CSN_NONE;
+        if (!die->has_children || !csni_die_has(die, CSNI_AT_LOW_PC)) return CSN_NONE; /* else what is in it may have code all the same */
     }
     CSNI_TRY(csni_unit_cover_inlined(job, out->first_range));
     csni_unit_check_inline_ranges(job, die, parent, out->first_range);
