@@ -3,20 +3,11 @@
 #include "convert/dwarf/unit_inline_ranges.h"
 
 #include "base/core/fail.h"
-#include "base/core/search.h"
 #include "base/core/sort.h"
 
 typedef unsigned long long ull;
 
 /* ---- while walking ---- */
-
-/* Whether r lies within one of the ranges, which are ascending. */
-static inline bool ranges_contain(const struct csni_address_range *ranges, uint32_t count, struct csni_address_range r) {
-    if (!count) return false;
-    /* The last one that begins at or below r.low, if any does. */
-    const struct csni_address_range *at = ranges + csni_upper_bound(ranges + 1, count - 1, low, r.low);
-    return at->low <= r.low && r.high <= at->high;
-}
 
 /* Whether r and one of the ranges, which are ascending, have an address in common. */
 static bool ranges_meet(const struct csni_address_range *ranges, uint32_t count, struct csni_address_range r) {
@@ -33,24 +24,14 @@ static bool is_stray(const struct csni_unit_job *job, const struct csni_open_fun
     return !ranges_meet(function_ranges(job, f), f->range_count, r);
 }
 
-static CSNI_COLD void look_at_outer_range(struct csni_unit_job *job, const struct csni_die *die, struct csni_address_range r) {
+void csni_unit_note_outer_range(struct csni_unit_job *job, const struct csni_die *die, struct csni_address_range r) {
     struct csni_open_function *f = csni_unit_enclosing_function(job);
     f->ranges_nest = false;
-    if (ranges_contain(function_ranges(job, f), f->range_count, r)) return;
+    if (csni_ranges_contain(function_ranges(job, f), f->range_count, r)) return;
     bool is_outside = is_stray(job, f, r);
     if (is_outside && !job->map) f->has_strays = true; /* where the linker put code that no function has is not known */
     else csni_batch_note(job->writer, is_outside ? CSN_EVENT_INLINE_OUTSIDE_PARENT : CSN_EVENT_INLINE_CLIPPED,
                          "DIE 0x%llx, [0x%llx, 0x%llx)", (ull)die->off, (ull)r.low, (ull)r.high);
-}
-
-void csni_unit_check_inline_ranges(struct csni_unit_job *job, const struct csni_die *die, const struct csni_inlined *parent,
-                                   uint32_t first) {
-    const struct csni_open_function *f = csni_unit_enclosing_function(job);
-    const struct csni_address_range *ranges = job->ranges.items;
-    const struct csni_address_range *around = ranges + (parent ? parent->first_range : f->first_range);
-    uint32_t count = parent ? parent->range_count : f->range_count;
-    for (size_t i = first; i < job->ranges.count; i++)
-        if (!ranges_contain(around, count, ranges[i])) look_at_outer_range(job, die, ranges[i]);
 }
 
 /* ---- when a function is complete ---- */

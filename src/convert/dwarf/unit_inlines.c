@@ -37,6 +37,17 @@ static csn_status read_call(struct csni_unit_job *job, const struct csni_die *di
     return CSN_OK;
 }
 
+/* Looks at ranges of `die` from `first` on; it is in call `parent` (NULL: in the function itself). */
+static void check_within_parent(struct csni_unit_job *job, const struct csni_die *die, const struct csni_inlined *parent,
+                                uint32_t first) {
+    const struct csni_open_function *f = csni_unit_enclosing_function(job);
+    const struct csni_address_range *ranges = job->ranges.items;
+    const struct csni_address_range *around = ranges + (parent ? parent->first_range : f->first_range);
+    uint32_t count = parent ? parent->range_count : f->range_count;
+    for (size_t i = first; i < job->ranges.count; i++)
+        if (!csni_ranges_contain(around, count, ranges[i])) csni_unit_note_outer_range(job, die, ranges[i]);
+}
+
 /* What job->open has on top is around it. CSN_NONE: the call has no place in any function and is left out with all below it. */
 static inline csn_status read_inlined(struct csni_unit_job *job, const struct csni_die *die, struct csni_inlined *out) {
     const struct csni_open_die *around = &job->open.items[job->open.count - 1];
@@ -60,7 +71,7 @@ static inline csn_status read_inlined(struct csni_unit_job *job, const struct cs
         if (!die->has_children || !csni_die_has(die, CSNI_AT_LOW_PC)) return CSN_NONE; /* else what is in it may have code all the same */
     }
     CSNI_TRY(csni_unit_cover_inlined(job, out->first_range));
-    csni_unit_check_inline_ranges(job, die, parent, out->first_range);
+    check_within_parent(job, die, parent, out->first_range);
     status = read_call(job, die, out);
     if (status != CSN_OK) return status;
     return csni_unit_inlined_name(job, die, &out->name);
