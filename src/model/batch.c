@@ -218,7 +218,7 @@ void csni_batch_end_inline(struct csni_batch_writer *w, uint32_t node) {
 struct csni_inline_node *csni_batch_reserve_inlines(struct csni_batch_writer *w, size_t nodes, size_t parts,
                                                     struct csni_part **out_parts) {
     if (w->failed || !csni_vec_reserve(&w->inlines, w->inlines.count + nodes) ||
-        !csni_vec_reserve(&w->parts, w->parts.count + parts)) {
+        !csni_vec_reserve(&w->parts, w->parts.count + parts + !parts)) { /* room for one at least: *out_parts is never NULL */
         w->failed = true;
         return NULL;
     }

@@ -220,7 +220,7 @@ static csn_status read_runs_from(struct csni_pdb_job *job, const struct csni_pdb
 enum { PLACES_MAX = 64 };
 static csn_status find_runs(struct csni_pdb_job *job, const struct csni_pdb_site *site, struct csn_error *err) {
     const struct csni_pdb_inlinee *first = csni_pdb_find_inlinee(&job->lines, site->record.inlinee), *best = first;
-    const struct csni_pdb_inlinee *end = job->lines.inlinees.items + job->lines.inlinees.count;
+    const struct csni_pdb_inlinee *end = first ? job->lines.inlinees.items + job->lines.inlinees.count : NULL;
     size_t count = 1;
     while (first && first + count < end && first[count].id == first->id && count < PLACES_MAX) count++;
     enum fit found = FIT_NONE;
