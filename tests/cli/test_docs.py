@@ -45,6 +45,16 @@ def test_bash_completion_completes():
     assert done.stdout.decode() == "--threads\nverify\n"
 
 
+def test_the_first_man_page_names_all_commands(callsign):
+    """Those of --help, and under SEE ALSO every page there is."""
+    page = (ROOT / "man" / "callsign.1").read_text()
+    described, see_also = page.split(".Sh SEE ALSO\n")
+    commands = re.findall(r"^  (\w+) +\w", callsign.good("--help").split("example:")[0], re.M)
+    assert len(commands) > 15
+    assert set(commands) == set(re.findall(r"^\.It Cm (\w+)$", described, re.M))
+    assert re.findall(r"^\.Xr (\S+) 1", see_also, re.M) == sorted(path.stem for path in (ROOT / "man").glob("callsign-*.1"))
+
+
 @pytest.mark.parametrize("page", sorted((ROOT / "man").glob("*.1")), ids=lambda page: page.name)
 def test_man_page_is_well_formed(page):
     try:
