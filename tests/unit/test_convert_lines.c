@@ -166,6 +166,14 @@ static csn_status convert_with(void *context, const struct csn_allocator *alloc)
     return status;
 }
 
+/* Each allocation of the conversion may fail. Ends the sample. */
+static void expect_out_of_memory(struct convert_sample *s) {
+    struct csni_span file = convert_sample_build(s);
+    assert_true(test_allocator_sweep(convert_with, &file, 0) > 30);
+    assert_true(test_allocator_sweep(convert_with, &file, 1) > 30);
+    convert_sample_deinit(s);
+}
+
 static void out_of_memory(void **state) {
     (void)state;
     struct convert_sample s;
@@ -174,10 +182,7 @@ static void out_of_memory(void **state) {
     convert_sample_unit_end(&s);
     convert_sample_symbol(&s, "thunk", 0x100c, 4);
     convert_sample_symbol(&s, "g", 0x1010, 8);
-    struct csni_span file = convert_sample_build(&s);
-    assert_true(test_allocator_sweep(convert_with, &file, 0) > 30);
-    assert_true(test_allocator_sweep(convert_with, &file, 1) > 30);
-    convert_sample_deinit(&s);
+    expect_out_of_memory(&s);
 }
 
 /* ---- inlined calls ---- */
@@ -302,10 +307,7 @@ static void cold_parts_out_of_memory(void **state) {
     struct convert_sample s;
     begin_cold_part(&s);
     convert_sample_symbol(&s, "f.cold", 0x1020, 0x20);
-    struct csni_span file = convert_sample_build(&s);
-    assert_true(test_allocator_sweep(convert_with, &file, 0) > 30);
-    assert_true(test_allocator_sweep(convert_with, &file, 1) > 30);
-    convert_sample_deinit(&s);
+    expect_out_of_memory(&s);
 }
 
 int main(void) {
