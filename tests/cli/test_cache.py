@@ -175,7 +175,7 @@ def test_damage_is_found_and_repaired(run, tree, cache, callsign, damage):
     paths = {entry["source"]: pathlib.Path(entry["path"]) for entry in listed(run)}
     path = paths[str(program)]
     good = path.read_bytes()
-    bad = {"byte": good[:200] + bytes([good[200] ^ 0x40]) + good[201:], "cut": good[:-10], "empty": b"", "footer": good[:-1] + b"?",
+    bad = {"byte": good[:200] + bytes([good[200] ^ 0x40]) + good[201:], "cut": good[:-10], "empty": b"", "footer": good[:-1] + bytes([good[-1] ^ 1]),
            "text": b"no entry at all", "swapped": paths[str(other)].read_bytes()}[damage]
     path.write_bytes(bad)
     done = run("verify")
