@@ -156,11 +156,13 @@ csn_status csni_site_locate(const struct csn_index *index, uint64_t addr, unsign
     if (status < 0) return keep_error(out, status, &err, arena);
     out->status = status;
     out->reason = found.reason;
+    out->ends = status == CSN_NONE || addr - found.function_start + 1 >= found.function_size;
     if (status == CSN_NONE) return CSN_OK;
     out->start = found.function_start;
     CSNI_TRY(keep_frames(out, refs, found.frame_count < FRAMES_MAX ? found.frame_count : FRAMES_MAX, arena));
     status = find_records(out, found.function_index, arena, budget, &err);
     if (status == CSN_E_MEMORY) return status;
+    out->is_signal_frame = status >= 0 && out->name_count == 1 && csn_is_signal_frame(out->names[0]);
     return status < 0 ? keep_error(out, status, &err, arena) : CSN_OK;
 }
 

@@ -26,6 +26,8 @@ struct csni_site {
     uint32_t reason;
     csn_status status;
     bool truncated;                 /* there are more records than are looked at */
+    bool is_signal_frame;           /* the frame outside of it was interrupted, see csn_is_signal_frame() */
+    bool ends;                      /* the function has no byte after `addr`, or there is no function */
     uint8_t shift;                  /* the frame's address is addr + shift; offsets of frames count to there */
     struct csn_str own_name, own_pattern; /* storage of `names` and `evidence.patterns` where there is only one */
     struct csni_call_evidence evidence; /* of the index's own function, see csni_site_evidence() */

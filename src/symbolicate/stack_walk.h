@@ -12,6 +12,7 @@ struct csni_frame_state {
     uint32_t module;          /* CSNI_NO_MODULE: none */
     bool exact;               /* not a return address */
     bool either;              /* perhaps the byte before a return address */
+    bool stepped;             /* it is at the byte after its pc: a return address, of which CSN_STACK_BEFORE had taken one off */
     bool unreliable;          /* no part of the chain of calls */
     uint8_t shift;            /* it is looked up at that many bytes before */
 };

@@ -118,6 +118,35 @@ static bool find_site(struct csn_symbolicator *s, struct csni_frame_state *at, s
     return at->site != NULL;
 }
 
+/* The same frame with a pc that is no return address. `step`: one was taken off it all the same. */
+static csn_status locate_exact(struct csn_symbolicator *s, const struct csn_stack_frame *frame, size_t i, bool step,
+                               struct csni_frame_state *out, struct csn_error *err) {
+    struct csn_stack_frame exact = *frame;
+    *out = (struct csni_frame_state){ .stepped = step && (frame->flags & CSN_STACK_BEFORE) };
+    exact.pc += out->stepped ? 1 : 0;
+    exact.flags = CSN_STACK_EXACT | (frame->flags & (CSN_STACK_ADDRESS | CSN_STACK_UNRELIABLE));
+    return locate_frame(s, &exact, i, out, err);
+}
+
+/* A handler's return address is a signal frame's first byte, and the byte before belongs to another function or to none. */
+static csn_status find_signal_frame(struct csn_symbolicator *s, const struct csn_stack_frame *frame, size_t i, struct csni_frame_state *at,
+                                    struct csni_budget *budget, struct csn_error *err) {
+    struct csni_frame_state exact;
+    CSNI_TRY(locate_exact(s, frame, i, true, &exact, err));
+    if (!find_site(s, &exact, budget)) return csni_fail_memory(err, sizeof(*exact.site));
+    if (exact.site && exact.site->is_signal_frame && exact.site->start == exact.addr) *at = exact;
+    return CSN_OK;
+}
+
+/* `callee`: the frame before; NULL: there is none. Was it a signal's, this one was interrupted. */
+static csn_status find_frame(struct csn_symbolicator *s, const struct csn_stack_frame *frame, size_t i, const struct csni_frame_state *callee,
+                             struct csni_frame_state *at, struct csni_budget *budget, struct csn_error *err) {
+    bool interrupted = callee && callee->site && callee->site->is_signal_frame;
+    if (interrupted && !at->exact) CSNI_TRY(locate_exact(s, frame, i, callee->stepped, at, err));
+    if (!find_site(s, at, budget)) return csni_fail_memory(err, sizeof(*at->site));
+    return !at->exact && at->site && at->site->ends ? find_signal_frame(s, frame, i, at, budget, err) : CSN_OK;
+}
+
 static void begin_answer(const struct csni_frame_state *at, struct csn_stack_answer *out) {
     const struct csni_site *site = at->site;
     *out = (struct csn_stack_answer){ .addr = at->addr, .module = at->module, .chosen = CSN_NOT_CHOSEN,
@@ -156,7 +185,7 @@ static csn_status find_sites(struct csni_stack_walk *walk, const struct csn_stac
         }
         for (size_t i = begin; i < end; i++) csni_site_cache_prefetch_site(&s->sites, walk->frames[i].hash);
         for (size_t i = begin; i < end; i++) {
-            if (!find_site(s, &walk->frames[i], walk->budget)) return csni_fail_memory(err, sizeof(struct csni_site));
+            CSNI_TRY(find_frame(s, &frames[i], i, i ? &walk->frames[i - 1] : NULL, &walk->frames[i], walk->budget, err));
             begin_answer(&walk->frames[i], &walk->answers[i]);
             if (walk->frames[i].site) prefetch_texts(walk->frames[i].site);
         }

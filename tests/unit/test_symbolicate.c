@@ -333,6 +333,52 @@ static void generations(void **state) {
     }
 }
 
+/* Signal frames: at their own first byte, with a function before them or none; what is behind them made no call. */
+static void signal_frames(void **state) {
+    struct world *w = *state;
+    static const struct { uint64_t start; const char *name; } functions[] = {
+        { 0x1000, "handler" }, { 0x1010, "before" }, { 0x1020, "at_start" }, { 0x1030, "caller" }, { 0x1100, "__restore_rt" },
+        { 0x1200, "no_return" }, { 0x1210, "__kernel_rt_sigreturn" }, { 0x1220, "next" },
+    };
+    struct wire_gsym g;
+    wire_gsym_init(&g, false, 4, 0x1000);
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) wire_gsym_function(&g, functions[i].start, 0x10, functions[i].name);
+    struct csn_index *index = sample_open(&g);
+    const struct csn_module module = { .index = index, .start = 0x500000, .end = 0x501000, .bias = 0x4ff000 };
+    assert_int_equal(csn_symbolicator_set_modules(w->s, &module, 1, NULL), CSN_OK);
+    EXPECT(w, "handler __restore_rt at_start caller", A(0, 0x1008), A(0, 0x1100), A(0, 0x1020), A(0, 0x1038));
+    EXPECT(w, "handler __restore_rt at_start caller", { 0x500008, 0, 0 }, { 0x500100, 0, 0 }, { 0x500020, 0, 0 }, { 0x500038, 0, 0 });
+    EXPECT(w, "handler __kernel_rt_sigreturn at_start before", A(0, 0x1008), A(0, 0x1210), A(0, 0x1020), A(0, 0x1020));
+    /* As sanitizers print them, as perf may print them, and unwound within the signal frame. */
+    EXPECT(w, "handler __restore_rt at_start caller", { 0x1007, 0, CSN_STACK_ADDRESS | CSN_STACK_BEFORE },
+           { 0x10ff, 0, CSN_STACK_ADDRESS | CSN_STACK_BEFORE }, { 0x101f, 0, CSN_STACK_ADDRESS | CSN_STACK_BEFORE },
+           { 0x1037, 0, CSN_STACK_ADDRESS | CSN_STACK_BEFORE });
+    /* Of a profile whose writer knows signal frames: it took nothing off. */
+    EXPECT(w, "handler __restore_rt before", A(0, 0x1008), { 0x1100, 0, CSN_STACK_ADDRESS | CSN_STACK_BEFORE },
+           { 0x101f, 0, CSN_STACK_ADDRESS | CSN_STACK_BEFORE });
+    EXPECT(w, "handler __restore_rt at_start", A(0, 0x1008), { 0x1100, 0, CSN_STACK_ADDRESS | CSN_STACK_EITHER },
+           { 0x1020, 0, CSN_STACK_ADDRESS | CSN_STACK_EITHER });
+    EXPECT(w, "handler __restore_rt at_start", A(0, 0x1008), A(0, 0x1107), A(0, 0x1020));
+    EXPECT(w, "__restore_rt at_start", A(0, 0x1100), A(0, 0x1020));
+    /* Every other return address is in the function of the byte before it, or in none. */
+    EXPECT(w, "handler before no_return -", A(0, 0x1008), A(0, 0x1020), A(0, 0x1210 - 1), A(0, 0x1200));
+    EXPECT(w, "handler no_return", A(0, 0x1008), { 0x120e, 0, CSN_STACK_ADDRESS | CSN_STACK_BEFORE });
+    EXPECT(w, "handler __kernel_rt_sigreturn", A(0, 0x1008), A(0, 0x1220));
+    assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, 3, NULL), CSN_OK);
+    csn_symbolicator_forget(w->s);
+    assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, 3, NULL), CSN_OK);
+    csn_index_close(index);
+    wire_gsym_deinit(&g);
+}
+
+static void names_of_signal_frames(void **state) {
+    (void)state;
+    static const struct csn_str known[] = { { "__restore_rt", 12 }, { "_sigtramp", 9 }, { "KiUserExceptionDispatcher", 25 }, { "runtime.sigpanic", 16 } };
+    static const struct csn_str others[] = { { "__restore_rt", 11 }, { "__restore_rt2", 13 }, { "restore_rt", 10 }, { "", 0 }, { NULL, 0 } };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) assert_true(csn_is_signal_frame(known[i]));
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) assert_false(csn_is_signal_frame(others[i]));
+}
+
 /* Bytes after the last record count as its own: a stack of different addresses in it uses its budget up. */
 enum { PADDING = 128 << 20, COSTLY_FRAMES = 48 };
 
@@ -472,6 +518,7 @@ int main(void) {
         cmocka_unit_test(modules_that_overlap), cmocka_unit_test(bad_arguments),
         cmocka_unit_test(generations), cmocka_unit_test(unreliable_frames), cmocka_unit_test(exhausted_budgets_are_not_cached),
         cmocka_unit_test(callbacks_through_a_known_library), cmocka_unit_test(callbacks_of_undecided_callers),
+        cmocka_unit_test(signal_frames),        cmocka_unit_test(names_of_signal_frames),
         cmocka_unit_test(damaged_indexes),      cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -58,6 +58,7 @@ static bool read_place(struct line_scan *s, struct line_frame *out) {
     struct line_scan number = { line, plus + 3 };
     if (!scan_hex(&number, &out->value) || number.at + 1 != line.len) return false;
     out->module = (struct csn_str){ line.ptr + module.at, plus - module.at };
+    out->symbol = (struct csn_str){ line.ptr + s->at, open - 1 - s->at };
     return true;
 }
 

@@ -17,6 +17,7 @@ static const uint64_t LLDB_BASE = 0x555555554000;
 
 struct lldb_state {
     char program[256]; /* its path; empty: not known */
+    uint64_t stopped;  /* the number of the innermost frame that is no inlined call: those before have its pc */
 };
 
 /* The path between quotes. */
@@ -63,6 +64,14 @@ static bool read_lldb_module(const struct lldb_state *lldb, struct line_scan *s,
     return true;
 }
 
+/* Whether the program stopped in the frame, or the frame called another one. */
+static uint32_t read_lldb_flags(struct lldb_state *lldb, const struct line_frame *out, bool is_inlined) {
+    if (!out->number) lldb->stopped = 0;
+    if (out->number != lldb->stopped) return CSN_STACK_RETURN;
+    if (is_inlined) lldb->stopped++;
+    return CSN_STACK_EXACT;
+}
+
 static enum line_kind read_lldb_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                      struct line_frame *out) {
     struct lldb_state *lldb = state;
@@ -77,11 +86,12 @@ static enum line_kind read_lldb_line(void *state, struct stack_modules *modules,
     if (!scan_number(&s, 10, &out->number)) return KIND_NONE;
     out->number_end = s.at;
     if (!scan_text(&s, ": ") || !scan_hex(&s, &out->value) || !read_lldb_module(lldb, &s, out)) return KIND_NONE;
-    if (scan_find(&s, " [inlined] ", &inlined)) return open && out->number ? KIND_INSIDE : KIND_NONE;
+    bool is_inlined = scan_find(&s, " [inlined] ", &inlined);
+    out->flags = read_lldb_flags(lldb, out, is_inlined);
+    if (is_inlined) return open && out->number ? KIND_INSIDE : KIND_NONE;
     out->pc = out->value;
     out->usual_base = LLDB_BASE;
     out->by_maps = true;
-    out->flags = out->number ? 0 : CSN_STACK_EXACT;
     return out->number ? KIND_FRAME : KIND_FIRST;
 }
 

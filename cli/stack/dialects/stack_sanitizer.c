@@ -42,7 +42,10 @@ static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     out->fill_at = has_pc ? s->at : s->at - 1;
     out->fill_end = s->line.len;
     out->flags = CSN_STACK_BEFORE;
-    if (!read_module(s, out)) {
+    struct line_scan named = *s;
+    if (read_module(s, out)) {
+        if (scan_text(&named, " in ")) scan_word(&named, &out->symbol);
+    } else {
         if (!has_pc) return KIND_NONE;
         out->site = SITE_PC;
         out->value = out->pc;

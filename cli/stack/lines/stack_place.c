@@ -61,10 +61,19 @@ static uint64_t looked_up(uint32_t flags, uint64_t addr) {
     return addr && !(flags & (CSN_STACK_EXACT | CSN_STACK_BEFORE)) ? addr - 1 : addr;
 }
 
+/* Whether a signal's handler returns to `addr`: that is a function's first byte. */
+static bool has_signal_frame(const struct csn_index *index, uint64_t addr) {
+    struct csn_frame found;
+    size_t count;
+    if (csn_index_lookup(index, addr, &found, 1, &count, NULL) != CSN_OK || count != 1) return false;
+    return !found.offset && csn_is_signal_frame(found.name);
+}
+
 static bool has_function(const struct csn_index *index, uint32_t flags, uint64_t addr) {
     struct csn_frame found;
     size_t count;
-    return csn_index_lookup(index, looked_up(flags, addr), &found, 1, &count, NULL) == CSN_OK && count > 0;
+    if (csn_index_lookup(index, looked_up(flags, addr), &found, 1, &count, NULL) == CSN_OK && count > 0) return true;
+    return has_signal_frame(index, addr);
 }
 
 /* Whether the function that starts at `start` is the one at `addr`. */
@@ -90,10 +99,10 @@ static bool has_named_function(const struct csn_index *index, struct csn_str sym
     struct csn_frame found[LOOKUP_FRAMES];
     size_t count;
     struct csn_str name = own_name(symbol);
-    if (csn_index_lookup(index, looked_up(flags, addr), found, LOOKUP_FRAMES, &count, NULL) != CSN_OK || !count) return false;
-    bool same = !name.len || count > LOOKUP_FRAMES;
+    if (csn_index_lookup(index, looked_up(flags, addr), found, LOOKUP_FRAMES, &count, NULL) != CSN_OK) count = 0;
+    bool same = count && (!name.len || count > LOOKUP_FRAMES);
     for (size_t i = 0; !same && i < count; i++) same = memmem(found[i].name.ptr, found[i].name.len, name.ptr, name.len) != NULL;
-    return same;
+    return same || ((!name.len || csn_is_signal_frame(name)) && has_signal_frame(index, addr));
 }
 
 /* Whether `frame` may be in the function that starts at `start`, and where. `known`: a bias that holds if it fits. */

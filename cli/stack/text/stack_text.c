@@ -158,10 +158,23 @@ static bool read_pieces(struct stack_text *text, size_t dialect, struct csn_str 
     return true;
 }
 
+/* A frame that a signal interrupted. */
+static bool add_interrupted_frame(struct stack_text *text, size_t dialect, const struct line_frame *frame) {
+    struct line_frame exact = *frame;
+    uint64_t step = frame->flags & CSN_STACK_BEFORE ? 1 : 0;
+    exact.value += step;
+    if (exact.pc) exact.pc += step;
+    exact.flags = CSN_STACK_EXACT | (frame->flags & CSN_STACK_UNRELIABLE);
+    return stack_modules_add_frame(&text->modules, text->dialects[dialect], text->states[dialect], &exact);
+}
+
 /* The frame's number in the session; HELD_NO_FRAME: its stack is full. */
 static bool add_frame(struct stack_text *text, size_t dialect, const struct line_frame *frame, uint32_t *out) {
     size_t before = text->session->frame_count;
-    if (!stack_modules_add_frame(&text->modules, text->dialects[dialect], text->states[dialect], frame)) return false;
+    bool good = text->interrupted ? add_interrupted_frame(text, dialect, frame)
+                                  : stack_modules_add_frame(&text->modules, text->dialects[dialect], text->states[dialect], frame);
+    if (!good) return false;
+    text->interrupted = csn_is_signal_frame(frame->symbol);
     *out = text->session->frame_count > before ? (uint32_t)before : HELD_NO_FRAME;
     return true;
 }
@@ -244,6 +257,7 @@ static bool read_text_line(struct stack_text *text, struct csn_str line, bool is
     /* Ended before the frame is added: the stack has the modules of its own process. */
     if (!goes_on && !end_stack(text)) return false;
     if (goes_on && is_full(text) && !continue_stack(text)) return false;
+    if (!goes_on) text->interrupted = false;
     if (!goes_on) text->added_lines = 0;
     if (!goes_on || !text->held.count) text->goes_on = goes_on;
     if (kind != KIND_NONE && kind != KIND_CONTEXT) return add_line(text, dialect, kind, line, prefix, &frame);

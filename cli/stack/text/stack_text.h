@@ -26,6 +26,7 @@ struct stack_text {
     struct stack_modules modules;
     bool in_place;
     bool inside_long_line;
+    bool interrupted;             /* the last frame of the stack is a signal's: the next one made no call */
     struct held_stack held;       /* lines of the stack, with their frames */
     struct line_frame *pieces;    /* the frames of one line */
     size_t piece_count, piece_capacity;
