@@ -126,6 +126,59 @@ SAMPLES = {
         5: " main.parseLine at /opt/app/liborders.c:8", 9: " main.main at /opt/app/liborders.c:13"}, (1, 2, 2),
         functions={"name": "orders", "list": [{"start": 0x457c60, "size": 0x60, "name": "main.parseLine", "line": 8},
                                               {"start": 0x457cc0, "size": 0x52, "name": "main.main", "line": 13}]}),
+    # Functions end where their last call returns: the byte before is theirs.
+    "go, GOTRACEBACK=system": Sample([], "go 1.26, a nil pointer in an inlined call, of which a deferred function made another panic; cut", {
+        2: "=[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x49e6e0 (main.fail at /opt/app/liborders.c:14)]",
+        6: " runtime.gopanic at /opt/app/liborders.c:860", 8: " main.main.func2.1 at /opt/app/liborders.c:46",
+        10: " runtime.gopanic at /opt/app/liborders.c:860", 14: " runtime.sigpanic at /opt/app/liborders.c:931",
+        16: " main.fail at /opt/app/liborders.c:14", 20: " main.Square.Area at /opt/app/liborders.c:23",
+        22: " main.main at /opt/app/liborders.c:43", 24: " main.main at /opt/app/liborders.c:43",
+        28: " runtime.gopanic at /opt/app/liborders.c:860"}, (3, 10, 10),
+        "panic: runtime error: invalid memory address or nil pointer dereference [recovered]\n"
+        "[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x49e6e0]\n\ngoroutine 1 gp=0x1c2ce45e01e0 m=0 mp=0x586140 [running]:\n"
+        "panic({0x4a95e0?, 0x1c2ce4600050?})\n\t/usr/local/go/src/runtime/panic.go:879 +0x16f fp=0x1c2ce468acb0 sp=0x1c2ce468ac00 pc=0x47932f\n"
+        "main.main.func2.1()\n\t/src/main.go:46 +0x5b fp=0x1c2ce468acf8 sp=0x1c2ce468acb0 pc=0x49e9bb\n"
+        "panic({0x4ae600?, 0x57f4e0?})\n\t/usr/local/go/src/runtime/panic.go:860 +0x13a fp=0x1c2ce468ada8 sp=0x1c2ce468acf8 pc=0x4792fa\n"
+        "runtime.panicmem(...)\n\t/usr/local/go/src/runtime/panic.go:336\n"
+        "runtime.sigpanic()\n\t/usr/local/go/src/runtime/signal_unix.go:931 +0x378 fp=0x1c2ce468ae08 sp=0x1c2ce468ada8 pc=0x47ac18\n"
+        "main.fail(0x4781c5?)\n\t/src/main.go:14 fp=0x1c2ce468ae10 sp=0x1c2ce468ae08 pc=0x49e6e0\n"
+        "main.inl(...)\n\t/src/main.go:17\n"
+        "main.Square.Area({0x480013?}, 0x1c2ce468ae60?)\n\t/src/main.go:23 +0x2b fp=0x1c2ce468ae30 sp=0x1c2ce468ae10 pc=0x49e72b\n"
+        "main.main()\n\t/src/main.go:43 +0xa5 fp=0x1c2ce468af48 sp=0x1c2ce468aec8 pc=0x49e805\n"
+        "created by main.main in goroutine 1\n\t/src/main.go:38 +0x4f\n\n"
+        "runtime stack:\npanic({0x4a95e0?, 0x1c2ce4600050?})\n\t/usr/local/go/src/runtime/panic.go:879 +0x16f fp=0x1 sp=0x2 pc=0x47932f\n",
+        functions={"name": "orders", "list": [
+            {"start": 0x4791c0, "size": 0x16f, "name": "runtime.gopanic", "line": 860}, {"start": 0x47932f, "size": 0x10, "name": "other", "line": 1},
+            {"start": 0x47a8a0, "size": 0x378, "name": "runtime.sigpanic", "line": 931}, {"start": 0x47ac18, "size": 8, "name": "more", "line": 2},
+            {"start": 0x49e6d0, "size": 0x10, "name": "before", "line": 3}, {"start": 0x49e6e0, "size": 0x20, "name": "main.fail", "line": 14},
+            {"start": 0x49e700, "size": 0x2b, "name": "main.Square.Area", "line": 23}, {"start": 0x49e72b, "size": 0x35, "name": "last", "line": 4},
+            {"start": 0x49e760, "size": 0xa5, "name": "main.main", "line": 43}, {"start": 0x49e805, "size": 0x15b, "name": "end", "line": 5},
+            {"start": 0x49e960, "size": 0x5b, "name": "main.main.func2.1", "line": 46}, {"start": 0x49e9bb, "size": 5, "name": "past", "line": 6}]}),
+    "go, a signal": Sample([], "go 1.26, a nil pointer at the first instruction; dumps of stacks too deep and of another thread; cut", {
+        2: "=[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x49e6e0 (main.fail at /opt/app/liborders.c:14)]",
+        6: " main.fail at /opt/app/liborders.c:14", 10: " main.Square.Area at /opt/app/liborders.c:23",
+        13: " main.Square.Area at /opt/app/liborders.c:23", 18: " main.Square.Area at /opt/app/liborders.c:23"}, (3, 5, 5),
+        "panic: runtime error: invalid memory address or nil pointer dereference\n"
+        "[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x49e6e0]\n\ngoroutine 1 [running]:\n"
+        "main.fail(0x4781c5?)\n\t/src/main.go:14\nmain.inl(...)\n\t/src/main.go:17\n"
+        "main.Square.Area({0x480013?}, 0x289f9650ae60?)\n\t/src/main.go:23 +0x2b\n...87187 frames elided...\n"
+        "main.Square.Area({0x0?}, 0x0?)\n\t/src/main.go:21 +0x1b\n\n"
+        "goroutine 2 [running]:\n\tgoroutine running on other thread; stack unavailable\ncreated by main.Square.Area in goroutine 1\n"
+        "\t/src/main.go:21 +0x1b\n",
+        functions={"name": "orders", "list": [
+            {"start": 0x49e6d0, "size": 0x10, "name": "before", "line": 3}, {"start": 0x49e6e0, "size": 0x20, "name": "main.fail", "line": 14},
+            {"start": 0x49e700, "size": 0x40, "name": "main.Square.Area", "line": 23}]}),
+    "go, panics": Sample([], "go 1.26, a signal in a deferred function, both names of panic() without addresses; cut", {
+        2: "=[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x49e705 (main.second at /opt/app/liborders.c:9)]",
+        6: " runtime.gopanic at /opt/app/liborders.c:860", 8: " main.second at /opt/app/liborders.c:9",
+        10: " runtime.gopanic at /opt/app/liborders.c:860", 12: " main.first at /opt/app/liborders.c:8"}, (2, 5, 5),
+        "panic: a\n[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x49e705]\n\ngoroutine 1 [running]:\n"
+        "panic({0x4a95e0?, 0x1c2ce4600050?})\n\t/usr/local/go/src/runtime/panic.go:860 +0x13a\n"
+        "main.second()\n\t/src/main.go:9 +0x5\npanic({0x4a95e0?, 0x1c2ce4600050?})\n\t/usr/local/go/src/runtime/panic.go:860 +0x13a\n"
+        "main.first()\n\t/src/main.go:8 +0x20\n",
+        functions={"name": "orders", "list": [
+            {"start": 0x4791c0, "size": 0x16f, "name": "runtime.gopanic", "line": 860}, {"start": 0x49e6e0, "size": 0x20, "name": "main.first", "line": 8},
+            {"start": 0x49e700, "size": 0x20, "name": "main.second", "line": 9}]}),
     "bpftrace": Sample(LIB, "bpftrace 0.17, ustack(), ustack(perf) and a map of stacks", {
         2: f" (orders_load at {L}20)", 7: f" (orders_load at {L}20)", 13: f" orders_load at {L}20"}, (3, 9, 3)),
     "bpftrace-kernel": Sample([], "bpftrace 0.17 on Linux 6.18, kstack() and kstack(perf)", {

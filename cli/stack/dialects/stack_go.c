@@ -1,10 +1,17 @@
 /* Go's panics and goroutine dumps: two lines a frame.
  *
+ *     [signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x49e6e0]
+ *
  *     main.(*Shape).Area(0xc000012345)
  *     	/src/shapes.go:12 +0x1d           from the start of the function that the call was compiled into
+ *     main.fail(0x0)
+ *     	/src/shapes.go:3                  interrupted at the function's first instruction
+ *     main.fail(0x0)
+ *     	/src/shapes.go:3 +0x4 fp=0xc00008aeb0 sp=0xc00008ae98 pc=0x49e6e4       GOTRACEBACK=system
+ *     panic({0x4ae600?, 0x57f4e0?})     what runtime.gopanic is called
  *
  * Arguments of an inlined call are "..."; it has no offset of its own. The frames of the function that it was compiled
- * into have it too. */
+ * into have it too. Which call of panic() or which first frame a signal interrupted is known by the signal's pc alone. */
 #include "stack/dialects/dialects.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
@@ -14,6 +21,9 @@ struct go_state {
     size_t symbol_size;      /* 0: there was none */
     bool inlined;            /* the call of that function was */
     bool after_head;         /* "goroutine 1 [running]:" was the last line */
+    bool after_panic;        /* the frame before was of panic(), or of runtime.sigpanic() */
+    bool has_goroutine;      /* of this report, after its signal */
+    uint64_t signal_pc;      /* where the signal of this report interrupted the program; 0: there was none */
     struct csn_str module;   /* Go names no modules: the first index that was given */
 };
 
@@ -22,12 +32,18 @@ static void init_go(void *state, const struct stack_session *session) {
     if (csn_store_given_count(session->store)) go->module = csn_store_given_name(session->store, 0);
 }
 
+static const char go_panic[] = "runtime.gopanic";
+
 static bool keep_symbol(struct go_state *go, struct csn_str name, bool inlined) {
     if (name.len >= sizeof(go->symbol)) return false;
     memcpy(go->symbol, name.ptr, name.len);
     go->symbol_size = name.len;
     go->inlined = inlined;
     return true;
+}
+
+static bool name_is(struct csn_str name, const char *text) {
+    return name.len == strlen(text) && memcmp(name.ptr, text, name.len) == 0;
 }
 
 /* "main.area(0x1, ...)", "created by main.main in goroutine 1". */
@@ -46,53 +62,125 @@ static bool read_function(struct go_state *go, struct csn_str line) {
         if (line.ptr[end - 1] == ')') depth++;
         if (line.ptr[end - 1] == '(' && --depth == 0) break;
     }
-    if (end < 2 || !memchr(line.ptr, '.', end)) return false;
+    if (end < 2) return false;
     struct csn_str name = { line.ptr, end - 1 };
-    if (memchr(name.ptr, ' ', name.len)) return false;
+    if (name_is(name, "panic")) name = (struct csn_str){ go_panic, sizeof(go_panic) - 1 };
+    if (!memchr(name.ptr, '.', name.len) || memchr(name.ptr, ' ', name.len)) return false;
     return keep_symbol(go, name, line.len - end == 4 && memcmp(line.ptr + end, "...)", 4) == 0);
 }
 
-/* "	/src/shapes.go:12 +0x1d" */
-static bool read_site(struct csn_str line, struct line_frame *out) {
-    struct line_scan s = scan_on(line);
-    size_t plus, colon;
-    if (!scan_char(&s, '\t')) return false;
-    if (!scan_find_last(&s, '+', &plus) || plus < 2 || line.ptr[plus - 1] != ' ') return false;
-    struct line_scan number = { line, plus + 1 };
-    if (!scan_hex(&number, &out->value)) return false;
-    struct line_scan place = { { line.ptr, plus - 1 }, 1 };
-    return scan_find_last(&place, ':', &colon);
+/* " fp=0xc00008aeb0 sp=0xc00008ae98 pc=0x49e6e4" at the end, which is taken off. */
+static void take_registers(struct csn_str *line, uint64_t *pc) {
+    struct line_scan s = scan_on(*line);
+    size_t registers, at;
+    *pc = 0;
+    if (!scan_find(&s, " fp=0x", &registers)) return;
+    s.at = registers;
+    if (!scan_find(&s, " pc=", &at)) return;
+    s.at = at + 4;
+    if (scan_hex(&s, pc)) line->len = registers;
 }
+
+/* "	/src/shapes.go:12 +0x1d", or without the offset. */
+static bool read_site(struct csn_str line, struct line_frame *out) {
+    uint64_t number;
+    size_t plus, colon;
+    out->fill_at = out->fill_end = line.len;
+    take_registers(&line, &out->pc);
+    struct line_scan s = scan_on(line);
+    if (!scan_char(&s, '\t')) return false;
+    out->value = 0;
+    if (scan_find_last(&s, '+', &plus) && plus > 2 && line.ptr[plus - 1] == ' ') {
+        struct line_scan offset = { line, plus + 1 };
+        if (!scan_hex(&offset, &out->value)) return false;
+        line.len = plus - 1;
+    }
+    struct line_scan place = { line, 1 };
+    if (!scan_find_last(&place, ':', &colon)) return false;
+    place.at = colon + 1;
+    return scan_number(&place, 10, &number) && scan_at_end(&place);
+}
+
+/* "[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x49e6e0]" */
+static bool read_signal(struct csn_str line, uint64_t *pc) {
+    struct line_scan s = scan_on(line);
+    size_t at;
+    if (!scan_text(&s, "[signal ") || !scan_find(&s, " pc=", &at)) return false;
+    s.at = at + 4;
+    return scan_hex(&s, pc) && scan_char(&s, ']');
+}
+
+/* Whether a stack follows. */
+static bool is_head(struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    return name_is(line, "runtime stack:") || (scan_text(&s, "goroutine ") && line.ptr[line.len - 1] == ':');
+}
+
+/* "...87187 frames elided...", "...additional frames elided..." */
+static bool is_elision(struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    size_t at;
+    return scan_text(&s, "...") && scan_find(&s, " frames elided...", &at);
+}
+
+/* The frame of the function before. */
+static enum line_kind finish_frame(struct go_state *go, struct line_frame *out) {
+    static const char sigpanic[] = "runtime.sigpanic";
+    const struct csn_str symbol = { go->symbol, go->symbol_size };
+    out->symbol = symbol;
+    out->module = go->module;
+    out->site = SITE_SYMBOL;
+    out->flags = go->after_head ? CSN_STACK_RETURN : 0;
+    if (!out->value) out->flags = CSN_STACK_EXACT; /* the byte before is another function's */
+    if (go->after_head || go->after_panic) out->interrupted_pc = go->signal_pc;
+    if (out->pc) {
+        out->site = SITE_PC;
+        out->symbol_offset = out->value;
+        out->has_symbol_offset = out->by_maps = true;
+        out->value = out->pc;
+        if (out->interrupted_pc == out->pc) out->flags = CSN_STACK_EXACT;
+    }
+    go->after_panic = name_is(symbol, go_panic) || name_is(symbol, sigpanic);
+    go->symbol_size = 0;
+    go->after_head = false;
+    return KIND_FRAME;
+}
+
+/* A report has one signal, of the first goroutine that it shows. */
+static void begin_goroutine(struct go_state *go) {
+    if (go->has_goroutine) go->signal_pc = 0;
+    go->has_goroutine = go->after_head = true;
+    go->after_panic = false;
+    go->symbol_size = 0;
+}
+
+/* "	goroutine running on other thread; stack unavailable", "non-Go function" and its "	pc=0x7f93bcfd9139" */
+static bool is_remark(struct csn_str line) { return (line.len && line.ptr[0] == '\t') || name_is(line, "non-Go function") || is_elision(line); }
 
 static enum line_kind read_go_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                    struct line_frame *out) {
     struct go_state *go = state;
+    uint64_t signal_pc;
     (void)modules;
-    struct line_scan s = scan_on(line);
-    if (scan_text(&s, "goroutine ") && line.len && line.ptr[line.len - 1] == ':') {
-        go->symbol_size = 0;
-        go->after_head = true;
+    if (is_head(line)) {
+        begin_goroutine(go);
         return KIND_CONTEXT;
     }
     if (go->symbol_size && go->inlined && line.len && line.ptr[0] == '\t') {
         go->symbol_size = 0;
         return KIND_INSIDE;
     }
-    if (go->symbol_size && read_site(line, out)) {
-        bool first = go->after_head;
-        out->symbol = (struct csn_str){ go->symbol, go->symbol_size };
-        out->module = go->module;
-        out->site = SITE_SYMBOL;
-        out->flags = first ? CSN_STACK_RETURN : 0;
-        out->fill_at = out->fill_end = line.len;
-        go->symbol_size = 0;
-        go->after_head = false;
-        return KIND_FRAME;
-    }
-    if ((open || go->after_head) && read_function(go, line)) return KIND_INSIDE;
+    if (go->symbol_size && read_site(line, out)) return finish_frame(go, out);
+    *out = (struct line_frame){ .site = SITE_PC };
+    go->symbol_size = 0;
+    if ((open || go->after_head) && (read_function(go, line) || is_remark(line))) return KIND_INSIDE;
     go->after_head = false;
+    if (read_signal(line, &signal_pc)) { /* a frame of another dialect */
+        go->signal_pc = signal_pc;
+        go->has_goroutine = false;
+    }
     return KIND_NONE;
 }
 
-const struct stack_dialect go_dialect = { .name = "go", .marks = { MARK_OFFSET, MARK_COLON }, .state_size = sizeof(struct go_state), .init = init_go,
+const struct stack_dialect go_dialect = { .name = "go", .marks = { MARK_OFFSET, MARK_COLON, MARK_SIGN | MARK_HEX }, .state_size = sizeof(struct go_state), .init = init_go,
                                           .read = read_go_line, .fill = fill_behind_line };

@@ -39,6 +39,7 @@ struct line_frame {
     uint64_t symbol_size;   /* up to the next symbol; 0: not known */
     uint64_t symbol_offset; /* of the address, in that function */
     bool has_symbol_offset;
+    uint64_t interrupted_pc; /* if the frame lies there (its place in a page tells), it is no return address; 0: not known */
     uint64_t usual_base;    /* where programs are loaded if nothing tells where this one is; 0: not known */
     bool by_maps;           /* the mappings of process `pid` hold for it */
     uint64_t pid;           /* 0: the text names none */

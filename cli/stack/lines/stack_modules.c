@@ -133,6 +133,13 @@ static bool add_bare_symbol(struct stack_session *session, const struct line_fra
     return session_add_symbol(session, &named, frame->symbol, frame->flags);
 }
 
+/* Images are loaded at multiples of a page. */
+static uint32_t site_flags(const struct line_frame *frame, uint64_t start) {
+    enum { PAGE_SIZE = 4096 };
+    const bool interrupted = frame->interrupted_pc && (start + frame->value - frame->interrupted_pc) % PAGE_SIZE == 0;
+    return interrupted ? CSN_STACK_EXACT : frame->flags;
+}
+
 static bool add_symbol_frame(struct stack_modules *modules, const struct line_frame *frame, uint32_t named_module) {
     struct stack_session *session = modules->session;
     uint32_t module = module_of_symbol(session, frame, named_module);
@@ -141,7 +148,7 @@ static bool add_symbol_frame(struct stack_modules *modules, const struct line_fr
     uint64_t start = 0;
     uint32_t count = 0;
     if (index && !find_function(session, index, &site, &start, &count)) return false;
-    if (count == 1) return session_add_frame(session, start + frame->value, module, frame->flags | CSN_STACK_ADDRESS);
+    if (count == 1) return session_add_frame(session, start + frame->value, module, site_flags(frame, start) | CSN_STACK_ADDRESS);
     if (!count && frame->pc) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
     const struct frame_symbol named = { .offset = frame->value, .module = module, .same_name = count, .has_index = index };
     return session_add_symbol(session, &named, frame->symbol, frame->flags);
