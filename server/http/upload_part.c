@@ -103,7 +103,12 @@ bool upload_part_begin(struct http_request *request, const char *content_range) 
 bool upload_part_end(struct http_request *request) {
     struct stat st = { .st_size = 0 };
     int fd = request->incoming.fd;
-    if (fd >= 0 && (fsync(fd) != 0 || fstat(fd, &st) != 0)) return refuse(request, is_full(errno) ? 507 : 503, strerror(errno));
+    if (fd >= 0 && (fsync(fd) != 0 || fstat(fd, &st) != 0)) {
+        int error = errno;
+        request->incoming.is_kept = false; /* the system may have dropped any of it, also what came in earlier parts */
+        incoming_discard(&request->incoming);
+        return refuse(request, is_full(error) ? 507 : 503, strerror(error));
+    }
     if ((uint64_t)st.st_size == request->part.total) {
         request->incoming.is_kept = false;
         return true;

@@ -272,6 +272,42 @@ def test_a_full_disk(callsign, images, tmp_path):
         check_full_disk(server, images, images["app"].path.read_bytes() + bytes(8 * MIB))
 
 
+class Traced:
+    """The command with some of its system calls failing: strace returns an error in their place."""
+
+    def __init__(self, callsign, folder, *inject):
+        self.path = str(folder / "callsign")
+        words = [need("strace"), "-D", "-f", "-qq", "-o", "/dev/null", *(word for rule in inject for word in ("-e", f"inject={rule}"))]
+        (folder / "callsign").write_text("#!/bin/sh\nexec " + " ".join(map(str, words)) + f' {callsign.path} "$@"\n')
+        (folder / "callsign").chmod(0o755)
+        if subprocess.run([*words, "true"], stderr=subprocess.DEVNULL).returncode:
+            pytest.skip("strace may not trace here")
+
+
+@pytest.mark.plain_build # the leak checker and strace exclude each other
+def test_a_disk_that_does_not_keep_what_is_written(callsign, images, tmp_path):
+    """Each fsync() fails: nothing is stored, and nothing of a part counts as received."""
+    (tmp_path / "tokens").write_text("t\n")
+    shop, app = images["libshop.so"], images["app"]
+    whole, options = shop.path.read_bytes(), ("--upload-token-file", tmp_path / "tokens")
+    path, good = f"/v1/store/libshop.so?upload={shop.id}", {"Authorization": "Bearer t"}
+    with Server(callsign, tmp_path / "s", *options):
+        pass # makes the folders
+    with Server(Traced(callsign, tmp_path, "fsync:error=EIO"), tmp_path / "s", *options) as server:
+        for put, body, headers in ((f"/v1/store/{app.path.name}", app.path.read_bytes(), {}), (path, whole[:1000], {"Content_Range": f"bytes 0-999/{len(whole)}"})):
+            status, _, answer = server.ask("PUT", put, body, **headers, **good)
+            assert status in (502, 503) and "Input/output error" in json.loads(answer)["error"]
+            assert list((tmp_path / "s/.callsign").glob("partial/*")) == []
+        assert server.ask("GET", f"/buildid/{shop.id}/debuginfo")[0] == server.ask("GET", f"/buildid/{app.id}/debuginfo")[0] == 404
+    assert list((tmp_path / "s/.callsign/incoming").iterdir()) == []
+    with Server(callsign, tmp_path / "s", *options) as server:
+        assert "Range" not in server.ask("PUT", path, Content_Range=f"bytes */{len(whole)}", **good)[1]
+        assert server.ask("PUT", path, whole[:1000], Content_Range=f"bytes 0-999/{len(whole)}", **good)[0] == 308
+        assert server.ask("PUT", path, whole[1000:], Content_Range=f"bytes 1000-{len(whole) - 1}/{len(whole)}", **good)[0] == 201
+        assert server.ask("GET", f"/buildid/{shop.id}/debuginfo")[::2] == (200, whole)
+    assert callsign.run("store", "fsck", "--store", tmp_path / "s").returncode == 0
+
+
 def test_an_archive_that_would_fill_the_disk(store, server):
     """A hundred megabytes in half a megabyte."""
     bomb = gzip.compress(b"x" * (100 * MIB), 1)
