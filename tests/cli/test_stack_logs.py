@@ -615,6 +615,39 @@ def test_names_as_demanglers_write_them(callsign, tmp_path, written, mangled):
     assert [f["frames"][0]["function"] if f["frames"] else None for f in answer["frames"]] == [None, mangled, "other"]
 
 
+def test_methods_of_rust_types_are_told_apart(callsign, tmp_path):
+    """rustc 1.96: <Argument>::fmt was inlined, and has no function of its own; of its name are methods of other types. One of them was taken,
+    with whatever was then at the other frames' addresses."""
+    index = gsym_make.write(tmp_path / "app.gsym", [
+        {"start": 0x1100, "size": 0x60, "name": "_RNvXs_NtCsi4IsKQVxMg0_3std9backtraceNtB4_11BytesOrWideNtNtCs8NwYtU1Mohg_4core3fmt5Debug3fmt", "line": 5},
+        {"start": 0x2100, "size": 0x100, "name": "_RNvNtCs8NwYtU1Mohg_4core9panicking9panic_fmt", "line": 6},
+        {"start": 0x2200, "size": 0x300, "name": "_RNvXCs3UIYSLOGnTh_4mainNtB2_1ANtB2_1T2go", "line": 7}])
+    text = ("   4:     0x55d000013140 - <core[667c7a611d73a360]::fmt::rt::Argument>::fmt\n"
+            "   5:     0x55d000003180 - core[667c7a611d73a360]::panicking::panic_fmt\n"
+            "   6:     0x55d000003280 - <main[2d997e5757711431]::A as main[2d997e5757711431]::T>::go\n")
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", index, stdin=text))
+    assert [f.get("address") for f in answer["frames"]] == [None, "0x2180", "0x2280"]
+    alone = json.loads(callsign.good("stack", "--json", "--no-search", "-i", index, stdin=text.split("\n")[2]))
+    assert alone["frames"][0]["address"] == "0x2280"
+
+
+@pytest.mark.parametrize("called,address", [("area(int)", "0x1108"), ("area(char)", "0x1208"), ("area(long)", None), ("area()", None),
+                                            ("std::vector<int, std::allocator<int> >::push_back(int const&)", "0x1308"),
+                                            ("shop::Cart::total() const", "0x1408"), ("shop::operator+(shop::Cart const&)", "0x1508")])
+def test_overloads_that_a_line_demangles(callsign, tmp_path, called, address):
+    """bpftrace and strace -k demangle names, which have blanks and brackets then: the one with these arguments is meant, or none."""
+    index = gsym_make.write(tmp_path / "app.gsym", [
+        {"start": 0x1100, "size": 0x100, "name": "_Z4areai", "line": 5}, {"start": 0x1200, "size": 0x100, "name": "_Z4areac", "line": 6},
+        {"start": 0x1300, "size": 0x100, "name": "_ZNSt6vectorIiSaIiEE9push_backERKi", "line": 7},
+        {"start": 0x1400, "size": 0x100, "name": "_ZNK4shop4Cart5totalEv", "line": 8},
+        {"start": 0x1500, "size": 0x100, "name": "_ZN4shopplERKNS_4CartE", "line": 9}])
+    args = ["--json", "--no-search", "-i", index]
+    answer = json.loads(callsign.good("stack", *args, stdin=f"@[\n    {called}+8\n]: 12\n"))
+    assert [(f.get("address"), len(f["frames"])) for f in answer["frames"]] == [(address, 1 if address else 0)]
+    answer = json.loads(callsign.good("stack", *args, stdin=f"read(0) = 0\n > /opt/app/app({called}+0x8) [0x1208]\n"))
+    assert [(f["module"], f["frames"][0]["function"]) for f in answer["frames"]] == [("/opt/app/app", "_Z4areac")]
+
+
 def test_libraries_that_a_jvm_lists_after_the_frames(callsign, tmp_path):
     """OpenJDK 17.0.15's hs_err file, of which lines were cut: "Dynamic libraries" is read ahead from a file or a pipe, without an option."""
     text = (DATA / "jvm-libraries.txt").read_text().replace("/tmp/bt-java", str(DATA))

@@ -1,6 +1,7 @@
 /* bpftrace's ustack and kstack.
  *
  *             orders_load+9                             of a program with symbols: a decimal offset
+ *             shop::load(int, char const*)+9            demangled
  *             0x7f1af12fe161                            without
  *     	ffffffff821f2c2b pv_native_safe_halt+11            mode perf: as perf has it, but the offset decimal
  *     	    7f1af12fe161 orders_load+9 (/opt/app/liborders.so)
@@ -14,24 +15,45 @@
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
 
+static bool ends_with(struct csn_str text, const char *end) {
+    size_t size = strlen(end);
+    return text.len > size && memcmp(text.ptr + text.len - size, end, size) == 0;
+}
+
+/* "shop::load(int, char const*)", "shop::Cart::total() const": of names with blanks nothing else is a function. */
+static bool is_demangled(struct csn_str name) {
+    return memchr(name.ptr, '(', name.len) && (ends_with(name, ")") || ends_with(name, ") const"));
+}
+
 /* "orders_load+9" up to a blank or the end. */
 static bool read_bpftrace_symbol(struct line_scan *s, struct line_frame *out) {
-    struct csn_str word;
-    size_t from = s->at, plus;
-    if (!scan_word(s, &word)) return false;
-    struct line_scan part = { { s->line.ptr, s->at }, from };
-    if (!scan_find_last(&part, '+', &plus) || plus == from || memchr(part.line.ptr + from, '+', plus - from)) return false;
+    const size_t from = s->at;
+    size_t plus, image = s->line.len;
+    scan_find(s, " (/", &image);
+    struct line_scan part = { { s->line.ptr, image }, from };
+    if (!scan_find_last(&part, '+', &plus) || plus == from) return false;
+    const struct csn_str name = { part.line.ptr + from, plus - from };
+    const bool is_word = !memchr(name.ptr, ' ', name.len) && !memchr(name.ptr, '+', name.len);
     part.at = plus + 1;
-    if (!scan_number(&part, 10, &out->symbol_offset) || !scan_at_end(&part)) return false;
-    out->symbol = (struct csn_str){ s->line.ptr + from, plus - from };
+    if (!scan_number(&part, 10, &out->symbol_offset) || (!is_word && !is_demangled(name))) return false;
+    if (!scan_at_end(&part) && scan_peek(&part) != ' ') return false;
+    out->symbol = name;
     out->has_symbol_offset = true;
+    s->at = part.at;
     return true;
+}
+
+/* In the indexes that were given; otherwise it is the kernel's. */
+static bool find_symbol(struct stack_session *session, struct csn_str name, uint64_t offset, struct csn_str *module) {
+    const struct symbol_site site = { .name = name, .offset = offset };
+    return stack_place_symbol(session, &site, module) || (is_demangled(name) && stack_modules_demangled(session, &site, module));
 }
 
 /* "	ffffffff821f2c2b pv_native_safe_halt+11" */
 static bool read_perf_mode(struct line_scan *s, struct line_frame *out) {
     struct line_scan at = *s;
-    if (!scan_number(&at, 16, &out->pc) || !scan_char(&at, ' ') || !read_bpftrace_symbol(&at, out)) return false;
+    uint64_t pc;
+    if (!scan_number(&at, 16, &pc) || !scan_char(&at, ' ') || !read_bpftrace_symbol(&at, out)) return false;
     if (scan_text(&at, " (")) {
         size_t close;
         if (!scan_find_last(&at, ')', &close) || close + 1 != at.line.len) return false;
@@ -39,6 +61,7 @@ static bool read_perf_mode(struct line_scan *s, struct line_frame *out) {
         at.at = close + 1;
     }
     if (!scan_at_end(&at)) return false;
+    out->pc = pc;
     *s = at;
     return true;
 }
@@ -64,8 +87,7 @@ static enum line_kind read_bpftrace_line(void *state, struct stack_modules *modu
     }
     out->site = SITE_SYMBOL;
     out->value = out->symbol_offset;
-    const struct symbol_site site = { .name = out->symbol, .offset = out->symbol_offset };
-    if (out->pc >> 63 || !stack_place_symbol(modules->session, &site, &out->module))
+    if (out->pc >> 63 || !find_symbol(modules->session, out->symbol, out->symbol_offset, &out->module))
         out->module = (struct csn_str){ kernel, sizeof(kernel) - 1 };
     return KIND_FRAME;
 }

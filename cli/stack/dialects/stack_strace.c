@@ -2,6 +2,7 @@
  *
  *      > /opt/app/liborders.so(orders_load+0x9) [0x1161]          strace: an offset in the file
  *      > /opt/app/liborders.so(orders_load+0x9) [0x7f1af12fe161]  ltrace: of the process
+ *      > /opt/app/liborders.so(shop::load(int)+0x9) [0x1161]      demangled
  *      > /opt/app/orders() [0x1461]                               no symbol */
 #include "stack/dialects/dialects.h"
 #include "stack/lines/line_scan.h"
@@ -9,6 +10,18 @@
 
 /* Offsets in a file are smaller. */
 enum { PROCESS_BITS = 32 };
+
+/* The bracket that the one at `close` closes: demangled names have their own. */
+static bool find_opening(struct csn_str line, size_t from, size_t close, size_t *out) {
+    size_t depth = 1;
+    for (size_t at = close; at > from; at--) {
+        if (line.ptr[at - 1] == ')') depth++;
+        if (line.ptr[at - 1] != '(' || --depth) continue;
+        *out = at - 1;
+        return true;
+    }
+    return false;
+}
 
 static enum line_kind read_strace_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                        struct line_frame *out) {
@@ -21,7 +34,7 @@ static enum line_kind read_strace_line(void *state, struct stack_modules *module
     bracket = close + 3;
     struct line_scan number = { line, bracket }, names = { { line.ptr, close }, path };
     if (!scan_hex(&number, &out->value) && !scan_number(&number, 16, &out->value)) return KIND_NONE;
-    if (!scan_char(&number, ']') || !scan_find_last(&names, '(', &opening) || opening == path) return KIND_NONE;
+    if (!scan_char(&number, ']') || !find_opening(line, path, close, &opening) || opening == path) return KIND_NONE;
     out->module = (struct csn_str){ line.ptr + path, opening - path };
     names.at = opening + 1;
     if (scan_find_last(&names, '+', &plus)) {

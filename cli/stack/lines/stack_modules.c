@@ -114,12 +114,33 @@ static uint32_t module_of_symbol(struct stack_session *session, const struct lin
     return stack_place_symbol(session, &site, &given) ? session_name_module(session, given, NULL) : module;
 }
 
+enum { SAME_NAME_MAX = 16 };
+
 /* The one function of that name, or of what a demangler made of it. */
 static bool find_function(struct stack_session *session, const struct csn_index *index, const struct symbol_site *site, uint64_t *start,
                           uint32_t *count) {
+    uint64_t starts[SAME_NAME_MAX];
     if (!symbol_tables_find(&session->symbols, index, site, start, count)) return false;
-    return *count || !memchr(site->name.ptr, '(', site->name.len)
-           || symbol_tables_find_plain(&session->symbols, index, site->name, start, 1, count);
+    if (*count || !memchr(site->name.ptr, '(', site->name.len)) return true;
+    if (!symbol_tables_find_plain(&session->symbols, index, site->name, starts, SAME_NAME_MAX, count)) return false;
+    if (*count) *start = starts[0];
+    return true;
+}
+
+bool stack_modules_demangled(struct stack_session *session, const struct symbol_site *site, struct csn_str *module) {
+    enum { CANDIDATES_MAX = 64 };
+    const size_t given = csn_store_given_count(session->store);
+    for (size_t i = 0; i < given && i < CANDIDATES_MAX; i++) {
+        const struct csn_str name = csn_store_given_name(session->store, i);
+        const uint32_t number = session_name_module(session, name, NULL);
+        const struct csn_index *index = number == NO_MODULE ? NULL : session_index(session, number);
+        uint64_t start;
+        uint32_t count;
+        if (!index || !find_function(session, index, site, &start, &count) || !count) continue;
+        *module = name;
+        return true;
+    }
+    return false;
 }
 
 /* A line may name a function alone: an index that was given may have it. */

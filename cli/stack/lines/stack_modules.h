@@ -33,6 +33,8 @@ bool stack_modules_has_maps(const struct stack_modules *modules);
 /* A module whose first byte in memory is at `start`. */
 void stack_modules_add_image(struct stack_modules *modules, const struct module_names *names, uint64_t start, uint64_t end);
 
+/* The first index given that has a function of a demangled name, or several. */
+bool stack_modules_demangled(struct stack_session *session, const struct symbol_site *site, struct csn_str *module);
 /* Adds a frame that a dialect has read, with its state, to the session. False: no memory. */
 bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_dialect *dialect, void *state,
                              const struct line_frame *frame);

@@ -47,6 +47,16 @@ static size_t without_hash(const char *name, size_t size) {
     return size - HASH;
 }
 
+/* "<orders[1a2b]::Order as core::fmt::Display>" at the beginning: it is what tells Rust's methods of one name apart. */
+static size_t put_self_type(struct plain_writer *w, struct csn_str name, size_t at) {
+    const size_t end = skip_brackets(name, at, '<', '>');
+    while (at < end) {
+        if (name.ptr[at] == '[') at = skip_brackets(name, at, '[', ']');
+        else put_plain(w, &name.ptr[at++], 1);
+    }
+    return at;
+}
+
 size_t plain_name(struct csn_str name, char *out, size_t cap) {
     struct plain_writer w = { out, 0, cap };
     for (size_t at = 0; at < name.len;) {
@@ -59,6 +69,8 @@ size_t plain_name(struct csn_str name, char *out, size_t cap) {
             at += 2;
         } else if (c == '(') {
             break; /* the arguments */
+        } else if (c == '<' && !at) {
+            at = put_self_type(&w, name, at);
         } else if (c == '<' && !ends_with(&w, operator_word) && !ends_with(&w, "operator<")) {
             at = skip_brackets(name, at, '<', '>');
         } else if (c == '[' && !ends_with(&w, operator_word)) {

@@ -164,17 +164,30 @@ static bool build_plain_names(struct symbol_table *table, struct name_text *name
     return true;
 }
 
-static void find_plain(struct symbol_table *table, struct name_text *names, struct csn_str plain, uint64_t *starts, uint32_t capacity,
-                       uint32_t *count) {
+/* What a line calls a function: its plain name, and all of it, if that tells functions of one plain name apart. */
+struct wanted_name {
+    struct csn_str plain, whole;
+};
+
+/* Abseil and glog print "()" whatever the arguments are. */
+static bool has_arguments(struct csn_str name) { return name.len < 2 || memcmp(name.ptr + name.len - 2, "()", 2) != 0; }
+
+/* Counts all; stores as many as there is room for. */
+static uint32_t find_plain(struct symbol_table *table, struct name_text *names, const struct wanted_name *wanted, bool whole,
+                           uint64_t *starts, uint32_t capacity) {
     enum { PROBES = 1 << 12 };
-    uint32_t hash = hash_symbol(plain), at = table->plain_slots[hash & table->mask];
-    for (unsigned probe = 0; at && probe < PROBES && *count < capacity; at = table->plain_entries[at - 1].next, probe++) {
+    uint32_t count = 0, hash = hash_symbol(wanted->plain), at = table->plain_slots[hash & table->mask];
+    for (unsigned probe = 0; at && probe < PROBES; at = table->plain_entries[at - 1].next, probe++) {
         char name[PLAIN_NAME_MAX];
         struct csn_function function;
         if (table->plain_entries[at - 1].hash != hash) continue;
         size_t size = plain_function_name(table, names, at - 1, &function, name);
-        if (same_text((struct csn_str){ name, size }, plain)) starts[(*count)++] = function.start;
+        if (!same_text((struct csn_str){ name, size }, wanted->plain)) continue;
+        if (whole && !same_text(name_text(names, function.name), wanted->whole)) continue;
+        if (count < capacity) starts[count] = function.start;
+        count++;
     }
+    return count;
 }
 
 bool symbol_tables_find_plain(struct symbol_tables *tables, const struct csn_index *index, struct csn_str name, uint64_t *starts,
@@ -185,8 +198,14 @@ bool symbol_tables_find_plain(struct symbol_tables *tables, const struct csn_ind
     *count = 0;
     if (!table || !name_text_init(&names, true)) return false;
     bool good = table->plain_slots || build_plain_names(table, &names);
-    struct csn_str wanted = { plain, plain_name(name_text(&names, name), plain, sizeof(plain)) };
-    if (good && wanted.len) find_plain(table, &names, wanted, starts, capacity, count);
+    const struct wanted_name wanted = { { plain, plain_name(name_text(&names, name), plain, sizeof(plain)) }, name };
+    if (good && wanted.plain.len) *count = find_plain(table, &names, &wanted, false, starts, capacity);
+    if (*count > 1 && has_arguments(name)) {
+        const uint32_t whole = find_plain(table, &names, &wanted, true, starts, capacity);
+        if (whole) *count = whole;
+        else find_plain(table, &names, &wanted, false, starts, capacity);
+    }
+    if (*count > capacity) *count = 0; /* the ones that there is no room for would be as good */
     name_text_deinit(&names);
     return good;
 }
