@@ -82,8 +82,8 @@ static int list_store(struct store_run *run, char **paths, int count) {
     int result = run->opened.bucket ? bucket_list(run->opened.bucket, "", list_key, run, why, sizeof(why)) != STORE_OK
                                     : symbol_store_scan(run->opened.store, NULL, why, sizeof(why)) < 0 ||
                                           catalogue_walk(symbol_store_catalogue(run->opened.store), list_artifact, run) < 0;
-    if (!result && fflush(stdout) == 0) return WORKED;
-    fprintf(stderr, "callsign: store list: %s\n", *why ? why : "the output cannot be written");
+    if (!result) return WORKED;
+    if (*why || !ferror(stdout)) fprintf(stderr, "callsign: store list: %s\n", *why ? why : "the catalogue cannot be read");
     return FAILED;
 }
 
@@ -295,6 +295,14 @@ static void read_flag(struct store_run *run, const char *flag) {
     else if (strncmp(flag, "keep:", 5) == 0) run->keep_file = flag + 5;
 }
 
+/* What was printed is complete, or it is said why not. */
+static int end_output(int code) {
+    int error = fflush(stdout) == 0 ? 0 : errno;
+    if (!error && !ferror(stdout)) return code;
+    fprintf(stderr, "callsign: standard output: %s\n", error ? strerror(error) : "it cannot be written");
+    return FAILED;
+}
+
 int store_command(struct settings *settings, int argc, char **argv, int first) {
     struct store_run run = { .is_json = false };
     char why[WHY_SIZE] = "";
@@ -318,5 +326,5 @@ int store_command(struct settings *settings, int argc, char **argv, int first) {
     }
     int code = verb->run(&run, argv + first + 2, argc - first - 2);
     close_store(&run.opened);
-    return fflush(stdout) == 0 ? code : FAILED;
+    return end_output(code);
 }

@@ -272,6 +272,17 @@ def test_a_full_disk(callsign, images, tmp_path):
         check_full_disk(server, images, images["app"].path.read_bytes() + bytes(8 * MIB))
 
 
+@pytest.mark.parametrize("words", [["add"], ["list"], ["fsck", "--json"], ["prune", "--max-bytes", "1"]])
+def test_an_output_that_is_full(callsign, store, images, words):
+    operands = [images["app"].path] if words == ["add"] else []
+    if words[0] == "fsck":
+        damaged = next(store.rglob("*.debug"))
+        damaged.write_bytes(damaged.read_bytes()[:100])
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([callsign.path, "store", *words, "--store", store, *operands], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2 and done.stderr.splitlines()[-1] == "callsign: standard output: No space left on device"
+
+
 class Traced:
     """The command with some of its system calls failing: strace returns an error in their place."""
 
