@@ -229,6 +229,14 @@ static bool read_text(struct stack_run *run, struct line_input *input, const cha
     return answered && !input->os_error && !input->no_memory ? true : input_failed(input, path);
 }
 
+/* What tells of the encoding is written as it came, and is no part of the first line. */
+static void begin_text(struct stack_run *run, const char *path, struct csn_str *line) {
+    const struct csn_str text = without_byte_order_mark(*line);
+    if (run->values->in_place) out_bytes(&run->out, line->ptr, line->len - text.len);
+    if (is_utf16(text)) cli_error(path ? path : "standard input", "UTF-16 is not read; convert it first: iconv -f UTF-16 -t UTF-8");
+    *line = text;
+}
+
 static bool answer_input(struct stack_run *run, int fd, const char *path) {
     struct line_input input;
     struct csn_str line;
@@ -240,9 +248,12 @@ static bool answer_input(struct stack_run *run, int fd, const char *path) {
         cli_error_memory("a line");
         return false;
     }
-    bool good;
-    do result = line_input_next_flushed(&input, &run->out, &line);
-    while (result == LINE_WHOLE && is_blank(line) && !run->values->in_place);
+    bool good, is_first = true;
+    do {
+        result = line_input_next_flushed(&input, &run->out, &line);
+        if (is_first && (result == LINE_WHOLE || result == LINE_PART)) begin_text(run, path, &line);
+        is_first = false;
+    } while (result == LINE_WHOLE && is_blank(line) && !run->values->in_place);
     enum input_kind kind = result == LINE_WHOLE || result == LINE_PART ? kind_of(format, line) : KIND_UNKNOWN;
     if (kind == KIND_UNKNOWN) good = result == LINE_END || input_failed(&input, path);
     else if (kind == KIND_JSON && !run->values->in_place && !stack_json_available()) good = false;

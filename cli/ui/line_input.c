@@ -27,6 +27,19 @@ struct csn_str line_text(struct csn_str line) {
     return line;
 }
 
+struct csn_str without_byte_order_mark(struct csn_str line) {
+    static const char mark[3] = "\xef\xbb\xbf";
+    if (line.len < sizeof(mark) || memcmp(line.ptr, mark, sizeof(mark)) != 0) return line;
+    return (struct csn_str){ line.ptr + sizeof(mark), line.len - sizeof(mark) };
+}
+
+bool is_utf16(struct csn_str line) {
+    if (line.len < 2) return false;
+    if (memcmp(line.ptr, "\xff\xfe", 2) == 0 || memcmp(line.ptr, "\xfe\xff", 2) == 0) return true;
+    const bool little = line.len > 3 && line.ptr[0] && !line.ptr[1] && line.ptr[2] && !line.ptr[3];
+    return little || (line.len > 3 && !line.ptr[0] && line.ptr[1] && !line.ptr[2] && line.ptr[3]);
+}
+
 /* There is something to read, the end or a failure maybe. */
 static bool is_ready(int fd, int timeout_ms) {
     struct pollfd wait = { .fd = fd, .events = POLLIN };

@@ -46,6 +46,11 @@ bool line_input_whole(struct line_input *input, struct csn_str first, struct csn
 bool line_input_ahead(struct line_input *input, size_t bound, bool (*enough)(struct csn_str text), struct csn_str *line,
                       struct csn_str *text);
 
+/* The first line of a text without what Windows' programs write before it (U+FEFF). */
+struct csn_str without_byte_order_mark(struct csn_str line);
+/* Whether the first line of a text is UTF-16, which no reader of lines understands. */
+bool is_utf16(struct csn_str line);
+
 /* A line without its newline and a carriage return. */
 struct csn_str line_text(struct csn_str line);
 

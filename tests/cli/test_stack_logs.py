@@ -104,6 +104,16 @@ SAMPLES = {
     "strace": Sample(BOTH, "strace 6.1 with libunwind, -k", {
         4: " (on_check at /opt/app/orders.c:25)", 5: CHECK, 6: LOAD, 7: MAIN, 10: " (_start)"}, (1, 8, 5)),
     "jvm": Sample(LIB, "OpenJDK 17.0.15, its message and hs_err file", {7: LOAD}, (2, 9, 1)),
+    "jvm, a call of no function": Sample([], "OpenJDK 17.0.15, hs_err file of a call of NULL; the frame without a library: "
+                                         "src/hotspot/share/runtime/frame.cpp, print_C_frame()", {
+        4: " (leaf at /opt/app/liborders.c:2)", 7: " (leaf at /opt/app/liborders.c:2)", 9: " (Java_Crash_mid at /opt/app/liborders.c:5)",
+        13: " (Java_Crash_mid at /opt/app/liborders.c:5)"}, (3, 5, 4),
+        "#\n#  SIGSEGV (0xb) at pc=0x0000000000000000, pid=26031, tid=26032\n# Problematic frame:\n# C  [libcrash.so+0x1120]  leaf+0x20\n#\n"
+        "Native frames: (J=compiled Java code, j=interpreted, Vv=VM code, C=native code)\nC  [libcrash.so+0x1120]  leaf+0x20\n"
+        "C  0x00007f5a1c0d7161\nC  [libcrash.so+0x1140]  Java_Crash_mid+0x20\nj  Crash.mid(J)I+0\n\n"
+        "#  SIGSEGV (0xb) at pc=0x00007f5a1c0d7120, pid=1, tid=2\nC  [libcrash.so+0x1120]  interrupted+0x0\n",
+        functions={"name": "libcrash.so", "list": [
+            {"start": 0x1100, "size": 0x20, "name": "leaf", "line": 2}, {"start": 0x1120, "size": 0x20, "name": "Java_Crash_mid", "line": 5}]}),
     "segfault": Sample(BOTH, "Linux 6.18", {
         1: "=[12906.677165] orders[12817]: segfault at 0 ip 0000561ae465727b sp 00007ffd8d018630 error 6 in "
            "orders[127b,561ae4657000+1000] (on_check at /opt/app/orders.c:23) likely on CPU 0 (core 0, socket 0)"}, (1, 1, 1)),
@@ -472,6 +482,41 @@ def test_all_in_one_file(callsign):
     done = callsign.run("stack", "--in-place", "--no-search", *BOTH, stdin=text)
     assert done.stdout == wanted
     assert len(only_lib) > 10 and summary(done)[0] == sum(SAMPLES[n].counts[0] for n in names)
+
+
+@pytest.mark.parametrize("name", ["gdb", "kernel-x86-64", "libunwind", "boost", "apple", "jvm", "bare"])
+def test_a_byte_order_mark(callsign, indexes, name, tmp_path):
+    """What Windows' editors and PowerShell write first is no part of line 1, and is kept."""
+    log = tmp_path / "log"
+    log.write_bytes(b"\xef\xbb\xbf" + text_of(name).encode())
+    for args, stdin in ([], "\ufeff" + text_of(name)), ([log], ""):
+        done = callsign.run("stack", "--in-place", *indexes[name], *args, stdin=stdin)
+        assert done.stdout == "\ufeff" + filled(name) and summary(done) == SAMPLES[name].counts
+    for text in "\ufeff", "\ufeff\n", "\ufeffx":
+        assert callsign.run("stack", "--in-place", "--no-search", stdin=text).stdout == text
+
+
+def test_a_byte_order_mark_before_json(callsign, tmp_path):
+    stack, report = '{"frames":[{"module":"liborders.so","address":"0x1161"}]}\n', json.dumps(MINIDUMP) + "\n"
+    for text in stack, report:
+        assert callsign.good("stack", "--json", "--no-search", *LIB, stdin="\ufeff" + text) == callsign.good("stack", "--json", "--no-search", *LIB, stdin=text)
+        assert callsign.run("stack", "--in-place", "--no-search", *LIB, stdin="\ufeff" + text).stdout \
+            == "\ufeff" + callsign.run("stack", "--in-place", "--no-search", *LIB, stdin=text).stdout
+    text = (DATA / "jvm-libraries.txt").read_text().replace("/tmp/bt-java", str(DATA))
+    log = tmp_path / "hs_err_pid1.log"
+    log.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    wanted = "\ufeff" + callsign.good("stack", "--in-place", stdin=text)
+    assert LOAD in wanted and callsign.good("stack", "--in-place", log) == wanted == callsign.good("stack", "--in-place", stdin="\ufeff" + text)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_named(callsign, tmp_path, encoding):
+    log = tmp_path / "log"
+    log.write_bytes("#0 0x1139\r\n#1 0x1155\r\n".encode(encoding))
+    for args in [], ["--json"], ["--in-place"]:
+        done = subprocess.run([callsign.path, "stack", "--no-search", *args, log], capture_output=True)
+        assert done.returncode == 1 and f"{log}: UTF-16 is not read; convert it first: iconv -f UTF-16 -t UTF-8" in done.stderr.decode()
+        assert done.stdout == (log.read_bytes() if args == ["--in-place"] else b"")
 
 
 def test_nothing_recognized(callsign):
