@@ -693,6 +693,16 @@ def test_overloads_that_a_line_demangles(callsign, tmp_path, called, address):
     assert [(f["module"], f["frames"][0]["function"]) for f in answer["frames"]] == [("/opt/app/app", "_Z4areac")]
 
 
+def test_a_bare_pc_after_a_frame_that_places_its_module(callsign, tmp_path):
+    """docs/stacks.md: in a later stack too, but only in an index that was given."""
+    callsign.good("convert", DATA / "liborders.so", "-o", tmp_path / "liborders.so.gsym", "-q")
+    text = "/opt/app/liborders.so(+0x1161)[0x7f93bcfd9161]\n\nother\n[0x7f93bcfd913b]\n/opt/app/liborders.so[0x7f93bcfd913b]\n"
+    given = callsign.good("stack", "--in-place", "--no-search", *LIB, stdin=text).splitlines()
+    searched = callsign.good("stack", "--in-place", "--no-search", "--symbols", tmp_path, stdin=text).splitlines()
+    assert given[0].endswith(LOAD) and given[3] == "[0x7f93bcfd913b]" + CHECK and given[4].endswith(CHECK)
+    assert searched == [given[0], *given[1:3], "[0x7f93bcfd913b]", given[4]]
+
+
 def test_libraries_that_a_jvm_lists_after_the_frames(callsign, tmp_path):
     """OpenJDK 17.0.15's hs_err file, of which lines were cut: "Dynamic libraries" is read ahead from a file or a pipe, without an option."""
     text = (DATA / "jvm-libraries.txt").read_text().replace("/tmp/bt-java", str(DATA))
