@@ -460,17 +460,60 @@ def test_nothing_else_changes(callsign, name):
 PREFIXES = {
     "journal": "Nov 22 20:00:01 host orders[42]: ", "journal, ISO": "2026-11-22T20:00:01+0000 host orders[42]: ",
     "rsyslog": "2026-11-22T20:00:01.123456+00:00 host systemd-coredump[42]: ", "Kubernetes": "2026-11-22T20:00:01.123456789Z stderr F ",
-    "compose": "orders-1  | ", "time": "2026-11-22 20:00:01,123 ",
+    "compose": "orders-1  | ", "time": "2026-11-22 20:00:01,123 ", "kubectl --timestamps": "2026-11-22T20:00:01.123456789Z ",
+    "compose, colours": "\033[36morders-1  |\033[0m ", "journal, colours": "\033[0;1;31mNov 22 20:00:01 host orders[42]: ",
 }
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
-@pytest.mark.parametrize("name", ["glibc-fd", "asan", "coredumpctl", "kasan", "gdb", "esp-idf", "folded", "bare-with-maps"])
+@pytest.mark.parametrize("name", ["glibc-fd", "asan", "coredumpctl", "kasan", "gdb", "esp-idf", "folded", "bare-with-maps", "lldb",
+                                  "minidump-stackwalk", "kernel warning"])
 def test_lines_of_a_log_daemon(callsign, indexes, name, prefix):
     def prefixed(text):
         return "".join(PREFIXES[prefix] + line + "\n" for line in text.rstrip("\n").split("\n"))
 
     assert callsign.good("stack", "--in-place", *indexes[name], stdin=prefixed(text_of(name))) == prefixed(filled(name))
+
+
+@pytest.mark.parametrize("name", ["glibc-fd", "asan", "gdb", "boost", "minidump-stackwalk", "firefox", "coredumpctl", "kernel-x86-64", "go", "bare"])
+@pytest.mark.parametrize("end", ["\033[0m", "\033[0m\r", "\033[m\033[K"])
+def test_colours_of_a_terminal(callsign, indexes, name, end):
+    """They stand before and after each line, also after those that are added; none is lost."""
+    def coloured(text):
+        return "".join(f"\033[1;31m{line}{end}\n" for line in text.rstrip("\n").split("\n"))
+
+    filled_lines, lines = filled(name), text_of(name)
+    done = callsign.run("stack", "--in-place", *indexes[name], stdin=coloured(lines))
+    assert summary(done) == SAMPLES[name].counts
+    assert re.sub("\033\\[[0-9;]*[mK]", "", done.stdout).replace("\r", "") == filled_lines.rstrip("\n") + "\n"
+    for line in done.stdout.split("\n")[:-1]:
+        assert line.endswith(end)
+
+
+@pytest.mark.parametrize("prefix", ["11-22 20:00:01.123  1000   612   612 F DEBUG   : ", "11-22 20:00:01.123 u0_a123   612   612 F DEBUG   : ",
+                                    "2026-11-22 20:00:01.123   612-612   DEBUG                   pid-612                              A  ",
+                                    "2026-11-22 20:00:01.123 12612-12612 DEBUG                   crash_dump64                         F  "])
+def test_logcat_of_bug_reports_and_of_newer_studios(callsign, indexes, prefix):
+    """Forms: `logcat -v threadtime -v uid`, as dumpstate runs it; developer.android.com/studio/debug/logcat."""
+    lines, wanted = (("".join(prefix + line + "\n" for line in text.rstrip("\n").split("\n"))) for text in (text_of("android"), filled("android")))
+    assert callsign.good("stack", "--in-place", *indexes["android"], stdin=lines) == wanted
+
+
+@pytest.mark.parametrize("time", ["[Sun Nov 22 20:00:01 2026]", "[  +0.000012]", "[Nov22 20:00]", "    [    7.288396]", ""])
+def test_times_of_dmesg(callsign, indexes, time):
+    """dmesg -T, -e, -H and -t of util-linux 2.38; a log that was quoted."""
+    def timed(text):
+        return re.sub(r"(?m)^\[ *\d+\.\d+\]", time, text)
+
+    name = "kernel-x86-64"
+    assert callsign.good("stack", "--in-place", *indexes[name], stdin=timed(text_of(name))) == timed(filled(name))
+
+
+def test_go_frames_behind_an_unknown_prefix(callsign, indexes):
+    """They are no registers of a dump: pcs of callers would be looked up as interrupted."""
+    name = "go, GOTRACEBACK=system"
+    text = "".join(f"orders: {line}\n" for line in text_of(name).split("\n") if "[signal" not in line)
+    assert callsign.run("stack", "--in-place", *indexes[name], stdin=text).stdout == text
 
 
 def test_all_in_one_file(callsign):

@@ -76,12 +76,20 @@ static bool read_register(void *state, struct csn_str line, size_t from, struct 
     return false;
 }
 
+/* "/src/main.go:12 +0x1d fp=0xc00008aeb0 sp=0xc00008ae98 pc=0x49e6e4": of callers; stack_go.c reads it, if nothing stands before it. */
+static bool is_go_frame(struct csn_str line) {
+    const struct line_scan s = scan_on(line);
+    size_t at;
+    return scan_find(&s, " fp=0x", &at) && scan_find(&s, " sp=0x", &at) && (scan_find(&s, ".go:", &at) || scan_find(&s, ".s:", &at));
+}
+
 static enum line_kind read_fault_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                       struct line_frame *out) {
     struct fault_state *fault = state;
     (void)open;
     fault->modules = modules;
     if (csn_store_given_count(modules->session->store) != 1 || !read_register(state, line, 0, out)) return KIND_NONE;
+    if (is_go_frame(line)) return KIND_NONE;
     return out->flags & CSN_STACK_EXACT ? KIND_FIRST : KIND_FRAME;
 }
 

@@ -37,18 +37,32 @@ struct frame_lead {
 
 static const char kernel_name[] = "vmlinux";
 
+/* "[   12.345678]", and of dmesg -T, -e and -H: "[Sun Nov 22 20:00:01 2026]", "[  +0.000012]", "[Nov22 20:00]". */
+static bool skip_dmesg_time(struct line_scan *s) {
+    enum { TIME_MAX = 32 };
+    struct line_scan at = *s;
+    bool has_mark = false;
+    if (!scan_char(&at, '[')) return false;
+    for (; scan_peek(&at) && scan_peek(&at) != ']'; at.at++) {
+        const char c = scan_peek(&at);
+        const bool mark = c == '.' || c == ':', letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!mark && !letter && !(c >= '0' && c <= '9') && c != ' ' && c != '+') return false;
+        if (at.at - s->at > TIME_MAX) return false;
+        has_mark |= mark;
+    }
+    if (!has_mark || !scan_char(&at, ']')) return false;
+    *s = at;
+    return true;
+}
+
 static void skip_time(struct line_scan *s) {
     size_t from = s->at;
     uint64_t number;
-    /* "<4>" of a raw log, "[   12.345678]", "[  T123]" */
+    if (scan_blanks(s)) from = s->at; /* of a quotation */
+    /* "<4>" of a raw log, the time, "[  T123]" */
     if (scan_char(s, '<') && scan_number(s, 10, &number) && scan_char(s, '>')) from = s->at;
     s->at = from;
-    if (scan_char(s, '[')) {
-        scan_blanks(s);
-        if (scan_number(s, 10, &number) && scan_char(s, '.') && scan_number(s, 10, &number) && scan_char(s, ']'))
-            from = s->at;
-        s->at = from;
-    }
+    skip_dmesg_time(s);
     scan_blanks(s);
     from = s->at;
     if (scan_char(s, '[')) {

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include <callsign/base.h>
+#include "ui/line_input.h"
 
 /* "Begins" means after blanks. */
 enum line_mark {
@@ -40,8 +40,17 @@ enum line_mark {
 
 uint32_t line_marks(struct csn_str line);
 
+struct csn_str log_line_before_colours(struct csn_str line);
+/* A line without its newline, a carriage return, and what ends a terminal's colours before them. */
+static inline struct csn_str log_line_text(struct csn_str line) {
+    line = line_text(line);
+    const char last = line.len ? line.ptr[line.len - 1] : 0;
+    return last == 'm' || last == 'K' ? log_line_before_colours(line) : line;
+}
+
 /* Bytes of what a log daemon writes before the text of a line: the time, the host and the program of syslog and the journal, Android's
- * logcat, containers' runtimes. 0: there is none. */
+ * logcat, containers' runtimes; and of a terminal's colours. 0: there is
+ * none. */
 size_t log_prefix_size(struct csn_str line);
 
 #endif

@@ -4,12 +4,37 @@
  *     Wed Nov 22 20:00:01 2026 kern.warn kernel: #0 ...                  OpenWrt's logread
  *     2026-11-22T20:00:01.123456+00:00 host orders[42]: #0 ...           the same, -o short-iso and rsyslog
  *     11-22 20:00:01.123   612   612 F DEBUG   :       #00 pc ...        logcat -v threadtime
+ *     11-22 20:00:01.123  1000   612   612 F DEBUG   :       #00 pc ...  the same with the user, of bug reports
  *     2026-11-22 20:00:01.123 612-612/? A/DEBUG:     #00 pc ...          Android Studio
+ *     2026-11-22 20:00:01.123   612-612   DEBUG       pid-612       A        #00 pc ...         the same since 2022
  *     F/DEBUG   (  612):     #00 pc ...                                  logcat -v brief
  *     2026-11-22T20:00:01.123456789Z stderr F #0 ...                     Kubernetes
- *     orders-1  | #0 ...                                                 docker compose */
+ *     orders-1  | #0 ...                                                 docker compose
+ *
+ * Colours of terminals ("\\033[31m") may stand before and after each of them, and at the end of the line. */
 #include "stack/lines/line_marks.h"
 #include "stack/lines/line_scan.h"
+
+/* "\\033[1;31m" and the like; "\\033[K" is grep's. */
+static void skip_colours(struct line_scan *s) {
+    while (scan_peek(s) == '\033') {
+        struct line_scan at = { s->line, s->at + 1 };
+        if (!scan_char(&at, '[')) return;
+        while ((scan_peek(&at) >= '0' && scan_peek(&at) <= '9') || scan_peek(&at) == ';') at.at++;
+        if (!scan_char(&at, 'm') && !scan_char(&at, 'K')) return;
+        s->at = at.at;
+    }
+}
+
+struct csn_str log_line_before_colours(struct csn_str line) {
+    while (line.len > 2 && (line.ptr[line.len - 1] == 'm' || line.ptr[line.len - 1] == 'K')) {
+        size_t from = line.len - 1;
+        while (from && ((line.ptr[from - 1] >= '0' && line.ptr[from - 1] <= '9') || line.ptr[from - 1] == ';')) from--;
+        if (from < 2 || line.ptr[from - 1] != '[' || line.ptr[from - 2] != '\033') break;
+        line.len = from - 2;
+    }
+    return line;
+}
 
 static bool skip_digits(struct line_scan *s, unsigned count) {
     for (unsigned i = 0; i < count; i++)
@@ -55,14 +80,14 @@ static void skip_zone(struct line_scan *s) {
     }
 }
 
-/* " host orders[42]: " */
+/* " host orders[42]: ", after one blank: "  * frame #0: 0x..." is neither. */
 static bool skip_host_and_program(struct line_scan *s) {
     struct line_scan at = *s;
     struct csn_str host, program;
-    scan_blanks(&at);
+    scan_char(&at, ' ');
     if (!scan_word(&at, &host) || !scan_char(&at, ' ') || !scan_word(&at, &program)) return false;
     if (program.len < 2 || program.ptr[program.len - 1] != ':' || scan_digit_value(program.ptr[0]) < 10) return false;
-    if (strchr("#@=>[", host.ptr[0])) return false;
+    if (strchr("#@=>[", host.ptr[0]) || host.ptr[host.len - 1] == ':' || strchr("#*", program.ptr[0])) return false;
     scan_char(&at, ' ');
     *s = at;
     return true;
@@ -93,22 +118,50 @@ static bool skip_tag(struct line_scan *s) {
     return true;
 }
 
+/* "/? A/DEBUG: " */
+static bool skip_studio_package(struct line_scan *s) {
+    struct csn_str package;
+    if (!scan_char(s, '/') || !scan_word(s, &package)) return false;
+    scan_blanks(s);
+    return skip_level(s) && scan_char(s, '/') && skip_tag(s);
+}
+
+/* "   DEBUG       pid-612       A  " */
+static bool skip_studio_columns(struct line_scan *s) {
+    struct csn_str tag, package;
+    return scan_blanks(s) && scan_word(s, &tag) && scan_blanks(s) && scan_word(s, &package) && scan_blanks(s) && skip_level(s)
+           && scan_text(s, "  ");
+}
+
+/* "  612   612 F DEBUG   : ", also with the user before: "1000" or "u0_a123". */
+static bool skip_threadtime(struct line_scan *s) {
+    struct line_scan user = *s;
+    struct csn_str word;
+    uint64_t number;
+    const char first = scan_peek(s);
+    if (first != 'u' && (first < '0' || first > '9')) return false;
+    if (scan_word(&user, &word) && scan_blanks(&user) && scan_number(&user, 10, &number) && scan_blanks(&user)
+        && scan_number(&user, 10, &number) && scan_blanks(&user) && skip_level(&user) && scan_char(&user, ' ')) {
+        *s = user;
+        return skip_tag(s);
+    }
+    return scan_number(s, 10, &number) && scan_blanks(s) && scan_number(s, 10, &number) && scan_blanks(s) && skip_level(s)
+           && scan_char(s, ' ') && skip_tag(s);
+}
+
 /* " 612  612 F DEBUG   : " or " 612-612/? A/DEBUG: " */
 static bool skip_logcat(struct line_scan *s) {
-    struct line_scan at = *s;
+    struct line_scan at = *s, studio;
     uint64_t pid, thread;
     scan_blanks(&at);
-    if (!scan_number(&at, 10, &pid)) return false;
-    if (scan_char(&at, '-')) {
-        struct csn_str package;
-        if (!scan_number(&at, 10, &thread) || !scan_char(&at, '/') || !scan_word(&at, &package)) return false;
-        scan_blanks(&at);
-        if (!skip_level(&at) || !scan_char(&at, '/')) return false;
-    } else {
-        scan_blanks(&at);
-        if (!scan_number(&at, 10, &thread) || !scan_blanks(&at) || !skip_level(&at) || !scan_char(&at, ' ')) return false;
+    studio = at;
+    if (scan_number(&studio, 10, &pid) && scan_char(&studio, '-')) {
+        if (!scan_number(&studio, 10, &thread)) return false;
+        at = studio;
+        if (!skip_studio_package(&at) && (at = studio, !skip_studio_columns(&at))) return false;
+    } else if (!skip_threadtime(&at)) {
+        return false;
     }
-    if (!skip_tag(&at)) return false;
     *s = at;
     return true;
 }
@@ -130,7 +183,9 @@ static bool skip_logread(struct line_scan *s) {
 
 static bool skip_compose(struct line_scan *s) {
     struct csn_str name;
-    return scan_word(s, &name) && scan_blanks(s) && scan_text(s, "| ");
+    if (!scan_word(s, &name) || !scan_blanks(s) || !scan_char(s, '|')) return false;
+    skip_colours(s);
+    return scan_char(s, ' ');
 }
 
 /* After a date and a time. */
@@ -140,7 +195,7 @@ static size_t after_time(struct line_scan *s) {
     return s->at;
 }
 
-size_t log_prefix_size(struct csn_str line) {
+static size_t prefix_size(struct csn_str line) {
     struct line_scan s = scan_on(line);
     char first = scan_peek(&s);
     if (first >= '0' && first <= '9') {
@@ -160,4 +215,13 @@ size_t log_prefix_size(struct csn_str line) {
     }
     bool word = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
     return word && skip_compose(&s) ? s.at : 0;
+}
+
+size_t log_prefix_size(struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    if (scan_peek(&s) == '\033') skip_colours(&s);
+    const size_t size = prefix_size(scan_rest(&s));
+    s.at += size;
+    if (size && scan_peek(&s) == '\033') skip_colours(&s);
+    return s.at;
 }

@@ -103,7 +103,7 @@ static void fill_reasoning(struct line_filler *f, const struct stack_session *se
 
 void fill_line(struct stack_output *output, const struct stack_session *session, size_t frame,
                const struct stack_dialect *dialect, struct csn_str line, const struct line_frame *at, uint64_t *added) {
-    struct csn_str text = line_text(line);
+    struct csn_str text = log_line_text(line);
     const struct csn_stack_answer *answer = &session->answers[frame];
     struct line_filler f = { output, output->out, answer, text, { text.ptr + text.len, line.len - text.len }, at,
                              *added, false };

@@ -213,7 +213,7 @@ static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kin
     if (kind == KIND_INSIDE) return held_stack_add(&text->held, line, HELD_NO_FRAME, NULL);
     if (frame->sample) text->session->sample = *frame->sample;
     if (frame->end) {
-        struct csn_str bare = line_text(line), rest = { bare.ptr + prefix, bare.len - prefix };
+        struct csn_str bare = log_line_text(line), rest = { bare.ptr + prefix, bare.len - prefix };
         return read_pieces(text, dialect, rest, frame) && add_pieces(text, dialect, line, prefix);
     }
     if (!add_frame(text, dialect, frame, &number)) return false;
@@ -239,7 +239,7 @@ static bool needs_maps(const struct stack_text *text, size_t dialect, enum line_
 }
 
 static bool read_text_line(struct stack_text *text, struct csn_str line, bool is_part, uint64_t number) {
-    struct csn_str bare = line_text(line);
+    struct csn_str bare = log_line_text(line);
     enum line_kind kind = KIND_NONE;
     struct line_frame frame; /* set by what reads the line */
     size_t dialect = NO_DIALECT;
@@ -305,7 +305,7 @@ static bool ends_search(struct stack_text *text, struct csn_str line) {
 /* Keeps a line, which may end the search. */
 static bool search_line(struct stack_text *text, struct csn_str line, bool is_part) {
     const size_t most = text->searching == SEARCH_MAPS ? MAPS_MAX_BYTES : SEARCH_MAX_BYTES;
-    const struct csn_str bare = line_text(line), nothing = { "", 0 };
+    const struct csn_str bare = log_line_text(line), nothing = { "", 0 };
     const bool too_long = is_part || line.len > LINE_MAX_BYTES || text->waiting.text.count + line.len > most;
     if (!line_queue_add(&text->waiting, line, is_part)) return false;
     size_t prefix = too_long ? 0 : log_prefix_size(bare);
