@@ -56,6 +56,26 @@ SAMPLES = {
         1: ON_CHECK, 2: CHECK, 3: LOAD, 4: MAIN, 7: " (_start)"}, (1, 7, 5)),
     "glibc-symbols": Sample(BOTH, "glibc 2.36, backtrace_symbols()", {
         1: ON_CHECK, 2: CHECK, 3: LOAD, 4: MAIN, 7: " (_start)"}, (1, 7, 5)),
+    "python": Sample(BOTH, "docs.python.org, faulthandler: the C stack since Python 3.14", {
+        4: CHECK, 5: LOAD, 6: LOAD}, (1, 5, 3),
+        "Fatal Python error: Segmentation fault\n\nCurrent thread's C stack trace (most recent call first):\n"
+        "  Binary file \"/opt/app/liborders.so\", at +0x113b [0x7f93bcfd913b]\n"
+        "  Binary file \"/opt/app/liborders.so\", at orders_load+0x9 [0x7f93bcfd9161]\n"
+        "  Binary file \"/opt/app/liborders.so\" [0x7f93bcfd9161]\n"
+        "  Binary file \"/usr/lib/libc.so.6\", at +0x3def0 [0x77b73226bef0]\n  Binary file '<unknown>' [0x7b93bcfd9161]\n"
+        "  <truncated rest of calls>\n"),
+    "node": Sample([], "Node 20.20.2, process.abort(), with an addon's frame; nm: 0xf513c0 HandleApiCallHelper, 0xf50ab0 Call, 0xd3a370 Abort", {
+        3: " (_ZN4nodeL5AbortERKN2v820FunctionCallbackInfoINS0_5ValueEEE at /opt/app/liborders.c:1)",
+        4: " (_ZN2v88internal25FunctionCallbackArguments4CallENS0_15CallHandlerInfoE at /opt/app/liborders.c:2)",
+        5: " (helper at /opt/app/liborders.c:3)"}, (1, 4, 3),
+        "----- Native stack trace -----\n\n 1: 0xd3a3c0  [node]\n"
+        " 2: 0xf50bdf v8::internal::FunctionCallbackArguments::Call(v8::internal::CallHandlerInfo) [node]\n 3: 0xf5144d  [node]\n"
+        " 4: 0x7f93bcfd9161  [/opt/app/addon.node]\n\n----- JavaScript stack trace -----\n\n1: [eval]:1:9\n"
+        "2: runScriptInThisContext (node:internal/vm:209:10)\n",
+        functions={"name": "node", "list": [
+            {"start": 0xd3a370, "size": 0x50, "name": "_ZN4nodeL5AbortERKN2v820FunctionCallbackInfoINS0_5ValueEEE", "line": 1},
+            {"start": 0xf50ab0, "size": 0x500, "name": "_ZN2v88internal25FunctionCallbackArguments4CallENS0_15CallHandlerInfoE", "line": 2},
+            {"start": 0xf513c0, "size": 0x300, "name": "helper", "line": 3}]}),
     "libunwind": Sample(FIXED, "libunwind 1.6.2, unw_get_proc_name() as its manual shows it", {1: CHECK, 2: LOAD}, (1, 6, 2)),
     "libunwind-pie": Sample(LIB, "the same in a position independent program", {1: CHECK, 2: LOAD}, (1, 6, 2)),
     "boost": Sample(["-i", f"boost-fixed={DATA / 'orders-fixed'}"], "Boost 1.74, boost::stacktrace", {
@@ -560,6 +580,12 @@ def test_utf_16_is_named(callsign, tmp_path, encoding):
         done = subprocess.run([callsign.path, "stack", "--no-search", *args, log], capture_output=True)
         assert done.returncode == 1 and f"{log}: UTF-16 is not read; convert it first: iconv -f UTF-16 -t UTF-8" in done.stderr.decode()
         assert done.stdout == (log.read_bytes() if args == ["--in-place"] else b"")
+
+
+def test_a_module_of_webassembly_that_nobody_has(callsign):
+    """The offset is shown as the line has it."""
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", stdin="    0:     0x58 - orders.wasm!parse_line\n"))
+    assert [(f["module"], f["address"]) for f in answer["frames"]] == [("orders.wasm", "0x58")]
 
 
 def test_nothing_recognized(callsign):

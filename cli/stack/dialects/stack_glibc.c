@@ -5,6 +5,13 @@
  *     ./orders-fixed[0x4011fe]                                    a program that is not relocated
  *     [0x7f93bcfd9161]
  *
+ * Python's faulthandler (since 3.14) and Node.js write what the same functions tell in forms of their own.
+ *
+ *       Binary file "/opt/app/liborders.so", at +0x113b [0x7f93bcfd913b]
+ *       Binary file "/opt/app/liborders.so", at orders_load+0x9 [0x7f93bcfd9161]
+ *      2: 0xf50bdf v8::internal::FunctionCallbackArguments::Call(v8::internal::CallHandlerInfo) [node]
+ *      3: 0x7f93bcfd9161  [/opt/app/liborders.so]
+ *
  * All are return addresses, the first one too. */
 #include "stack/dialects/dialects.h"
 #include "stack/lines/line_scan.h"
@@ -41,6 +48,53 @@ static bool is_alone(struct csn_str line, size_t bracket) {
     return scan_word(&s, &word) && s.at > bracket;
 }
 
+/* "Binary file "/opt/app/liborders.so", at orders_load+0x9 [0x7f93bcfd9161]" */
+static bool read_faulthandler(struct csn_str line, struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    size_t quote, plus, bracket;
+    scan_blanks(&s);
+    if (!scan_text(&s, "Binary file ")) return false;
+    if (!scan_text(&s, "'<unknown>'")) {
+        if (!scan_char(&s, '"') || !scan_find(&s, "\"", &quote) || quote == s.at) return false;
+        out->module = (struct csn_str){ line.ptr + s.at, quote - s.at };
+        s.at = quote + 1;
+    }
+    if (scan_text(&s, ", at ")) {
+        if (!scan_find_last(&s, '+', &plus)) return false;
+        out->symbol = (struct csn_str){ line.ptr + s.at, plus - s.at };
+        s.at = plus + 1;
+        if (!scan_hex(&s, &out->symbol_offset)) return false;
+        out->has_symbol_offset = true;
+    }
+    if (!scan_find(&s, " [0x", &bracket) || bracket != s.at) return false;
+    s.at += 2;
+    return scan_hex(&s, &out->pc) && scan_char(&s, ']') && scan_at_end(&s);
+}
+
+/* " 3: 0x7f93bcfd9161 orders_load [/opt/app/liborders.so]" */
+static bool read_node(struct csn_str line, struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    size_t bracket;
+    scan_blanks(&s);
+    if (!scan_number(&s, 10, &out->number) || !scan_text(&s, ": ") || !scan_hex(&s, &out->pc) || !scan_char(&s, ' ')) return false;
+    if (line.ptr[line.len - 1] != ']' || !scan_find_last(&s, '[', &bracket) || line.ptr[bracket - 1] != ' ') return false;
+    out->module = (struct csn_str){ line.ptr + bracket + 1, line.len - bracket - 2 };
+    if (bracket > s.at + 1) out->symbol = (struct csn_str){ line.ptr + s.at, bracket - 1 - s.at };
+    return out->module.len > 0;
+}
+
+static enum line_kind finish_frame(struct csn_str line, enum line_kind kind, struct line_frame *out) {
+    out->value = out->pc;
+    if (out->has_symbol_offset && !out->symbol.len) {
+        out->site = SITE_OFFSET;
+        out->value = out->symbol_offset;
+    }
+    out->by_maps = true;
+    out->flags = CSN_STACK_RETURN;
+    out->fill_at = out->fill_end = line.len;
+    return kind;
+}
+
 static enum line_kind read_glibc_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                       struct line_frame *out) {
     struct line_scan s = scan_on(line);
@@ -48,6 +102,10 @@ static enum line_kind read_glibc_line(void *state, struct stack_modules *modules
     (void)state, (void)modules, (void)open;
     while (line.len && line.ptr[line.len - 1] == ' ') line.len--;
     if (!line.len || line.ptr[line.len - 1] != ']' || !scan_find_last(&s, '[', &bracket)) return KIND_NONE;
+    if (read_faulthandler(line, out)) return finish_frame(line, KIND_FRAME, out);
+    *out = (struct line_frame){ .site = SITE_PC };
+    if (read_node(line, out)) return finish_frame(line, out->number == 1 ? KIND_FIRST : KIND_FRAME, out);
+    *out = (struct line_frame){ .site = SITE_PC };
     struct line_scan pc = { line, bracket + 1 };
     if (!scan_hex(&pc, &out->pc) || pc.at + 1 != line.len) return KIND_NONE;
     size_t end = bracket;
@@ -57,16 +115,8 @@ static enum line_kind read_glibc_line(void *state, struct stack_modules *modules
     out->module = last_word((struct csn_str){ line.ptr, end });
     if (!out->module.len && in_brackets) return KIND_NONE;
     if (!in_brackets && !is_alone(line, bracket)) return KIND_NONE;
-    out->value = out->pc;
-    if (out->has_symbol_offset && !out->symbol.len) {
-        out->site = SITE_OFFSET;
-        out->value = out->symbol_offset;
-    }
-    out->by_maps = true;
-    out->flags = CSN_STACK_RETURN;
-    out->fill_at = out->fill_end = line.len;
-    return KIND_FRAME;
+    return finish_frame(line, KIND_FRAME, out);
 }
 
-const struct stack_dialect glibc_dialect = { .name = "glibc", .marks = { MARK_BRACKET_HEX }, .read = read_glibc_line,
+const struct stack_dialect glibc_dialect = { .name = "glibc", .marks = { MARK_BRACKET_HEX, MARK_NUMBER | MARK_HEX }, .read = read_glibc_line,
                                              .fill = fill_line_in_brackets };

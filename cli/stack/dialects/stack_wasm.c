@@ -145,7 +145,7 @@ static enum line_kind read_wasm_line(void *state, struct stack_modules *modules,
 static uint64_t wasm_address(void *state, struct stack_session *session, const struct line_frame *frame, uint32_t module) {
     const struct wasm_state *wasm = state;
     struct csn_str name = without_suffix(base_name_of(frame->module), ".wasm");
-    (void)session, (void)module;
+    if (!session_index(session, module)) return frame->value; /* shown as it came */
     for (uint32_t i = 0; i < wasm->count; i++) {
         struct csn_str own = { wasm->files[i].path, strlen(wasm->files[i].path) };
         own = without_suffix(base_name_of(own), ".wasm");
