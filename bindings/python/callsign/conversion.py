@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _native
 from .html import table_html
+from .index import whole_number
 
 Progress = Callable[[str, int, int], object]
 
@@ -40,6 +41,9 @@ def convert(input: str | os.PathLike[str], output: str | os.PathLike[str], *, fo
     progress: called as progress(phase, done, total); return False, or raise, to stop. True shows a bar of tqdm.
 
     `output` is written under another name and renamed: on a failure the old file stays. Raises Error. Releases the GIL."""
+    threads = whole_number("threads", threads, 32)
+    if not (callable(progress) or progress in (None, True, False)):
+        raise TypeError(f"progress is {progress!r}, need a callable, True or None")
     bar = _tqdm_progress() if progress is True else None
     try:
         report = Report(_native.convert(input, output, format=format, threads=threads, strict=strict, call_sites=call_sites,

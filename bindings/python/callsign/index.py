@@ -1,8 +1,10 @@
 """Open an index and look addresses up."""
 from __future__ import annotations
 
+import array
+import operator
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from . import _native
@@ -36,7 +38,8 @@ class Index:
     def __init__(self, path: str | os.PathLike[str], *, demangle: bool = False, accelerator_bytes: int = 0,
                  arch: str | None = None) -> None:
         self.path = os.fspath(path)
-        self._native = _native.Index(self.path, demangle=demangle, accelerator_bytes=accelerator_bytes, arch=arch, is_remote=is_remote(self.path))
+        self._native = _native.Index(self.path, demangle=demangle, accelerator_bytes=whole_number("accelerator_bytes", accelerator_bytes, 64),
+                                     arch=arch, is_remote=is_remote(self.path))
 
     @classmethod
     def open_remote(cls, url: str, *, demangle: bool = False, timeout: float = 60) -> Index:
@@ -65,8 +68,8 @@ class Index:
     def lookup_batch(self, addresses: Any, *, return_addresses: bool = False, plain_strings: bool = False) -> _native.Answers:
         """Looks up many addresses and returns struct<frames, reason> as an Arrow array.
 
-        addresses: an Arrow array, a NumPy array, array.array or another buffer of 64-bit integers, which is not copied; or a
-        sequence of integers.
+        addresses: an Arrow array, a NumPy array, array.array or another buffer of 64-bit integers, which is not copied unless it has
+        gaps or chunks; or integers. Negative ones are those of 64 bits with the same bits: kernel addresses in signed columns.
         return_addresses: look up the byte before each address, as for callers in a stack.
         plain_strings: no dictionaries.
 
@@ -124,14 +127,36 @@ def is_remote(path: Any) -> bool:
 
 
 def as_column(addresses: Any) -> Any:
-    """What the native layer takes: Arrow arrays and buffers as they are, sequences of integers as a buffer."""
+    """What the native layer takes: Arrow arrays and buffers as they are, integers as a buffer."""
     if hasattr(addresses, "__arrow_c_array__"):
         return addresses
+    if hasattr(addresses, "combine_chunks"):  # pyarrow.ChunkedArray
+        return addresses.combine_chunks()
     try:
         view = memoryview(addresses)
     except TypeError:
-        if not isinstance(addresses, Sequence):
-            addresses = list(addresses)
-        import array
-        return array.array("Q", [int.__index__(a) & 0xFFFFFFFFFFFFFFFF for a in addresses])
+        return packed(list(addresses))
+    if view.ndim == 1 and not view.c_contiguous and view.format in ("q", "Q", "l", "L"):
+        return packed(view.tolist())
     return view
+
+
+def packed(addresses: list[Any]) -> Any:
+    try:
+        return array.array("Q", addresses)
+    except OverflowError:
+        return array.array("Q", map(address_bits, addresses))
+
+
+def address_bits(address: Any) -> int:
+    number = operator.index(address)
+    if not -1 << 63 <= number < 1 << 64:
+        raise OverflowError(f"address {number:#x} has more than 64 bits")
+    return number & (1 << 64) - 1
+
+
+def whole_number(name: str, value: Any, bits: int) -> int:
+    number = operator.index(value)
+    if not 0 <= number < 1 << bits:
+        raise ValueError(f"{name} is {number}, need 0 to {(1 << bits) - 1}")
+    return number

@@ -14,6 +14,7 @@ static PyObject *native_demangle(PyObject *module, PyObject *name) {
     size_t size = 0;
     Py_ssize_t length;
     (void)module;
+    if (!PyUnicode_Check(name)) return PyErr_Format(PyExc_TypeError, "a name is a str, not %R", (PyObject *)Py_TYPE(name));
     const char *text = PyUnicode_AsUTF8AndSize(name, &length);
     if (!text) return NULL;
     struct csn_str mangled = { text, (size_t)length };

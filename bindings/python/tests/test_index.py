@@ -47,6 +47,50 @@ def test_too_large(index):
         index.lookup(1 << 64)
 
 
+@pytest.mark.parametrize("bad", [1 << 64, -1 - (1 << 63)])
+def test_too_large_in_a_batch(index, bad):
+    with pytest.raises(OverflowError, match=f"address {bad:#x} has more than 64 bits"):
+        index.lookup_batch([3, bad])
+
+
+def rows_of(index, addresses):
+    import pyarrow
+    return pyarrow.array(index.lookup_batch(addresses)).to_pylist()
+
+
+def test_batches_of_any_kind(index, addresses):
+    """Integers of other packages, columns with gaps and in chunks, addresses of the kernel in signed columns."""
+    numpy, pyarrow = pytest.importorskip("numpy"), pytest.importorskip("pyarrow")
+    want = rows_of(index, addresses)
+    assert any(row["frames"] for row in want)
+    wide = numpy.zeros(2 * len(addresses), "u8")
+    wide[::2] = addresses
+    halves = [addresses[:1], addresses[1:]]
+    for given in ([numpy.uint64(a) for a in addresses], iter(addresses), tuple(addresses), wide[::2], wide[::2].view("i8"), pyarrow.chunked_array(halves),
+                  pyarrow.chunked_array([pyarrow.array(half, pyarrow.uint64()) for half in halves])):
+        assert rows_of(index, given) == want
+    assert rows_of(index, [-1, *addresses]) == rows_of(index, [(1 << 64) - 1, *addresses])
+
+
+@pytest.mark.parametrize("bad", [None, "x", 1.5])
+def test_batches_of_no_integers(index, bad):
+    with pytest.raises(TypeError):
+        index.lookup_batch([3, bad])
+
+
+def test_options_that_are_out_of_range(index_path, program, tmp_path):
+    for bad in (-1, 1 << 32):
+        with pytest.raises(ValueError, match=f"threads is {bad}, need 0 to 4294967295"):
+            callsign.convert(program, tmp_path / "out.gsym", threads=bad)
+    with pytest.raises(ValueError, match="accelerator_bytes is -1, need 0 to"):
+        callsign.Index(index_path, accelerator_bytes=-1)
+    with pytest.raises(TypeError, match="progress is 5, need a callable, True or None"):
+        callsign.convert(program, tmp_path / "out.gsym", progress=5)
+    assert not (tmp_path / "out.gsym").exists()
+    with pytest.raises(TypeError, match="a name is a str, not <class 'NoneType'>"):
+        callsign.demangle(None)
+
+
 def test_closed(index_path):
     index = callsign.Index(index_path)
     index.close()
