@@ -58,7 +58,7 @@ class Store:
                  debug_dirs: Iterable[PathLike] = (), debuginfod: bool = False) -> None:
         if cache is True:
             cache = default_cache()
-        self.folders = [os.fspath(folder) for folder in folders]
+        self.folders = [os.fsdecode(folder) for folder in folders]
         urls = [folder for folder in self.folders if is_url(folder)]
         fetch = UrlFolders(urls, cache or None).fetch if urls else None
         local = [folder for folder in self.folders if not is_url(folder)]

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import _native
+from .index import address_bits
 from .stack import Stack, StackFrame
 from .store import PathLike, Store
 
@@ -36,6 +37,6 @@ class Symbolicator:
         import pyarrow
         kind = pyarrow.list_(pyarrow.struct([("module", pyarrow.string()), ("address", pyarrow.uint64())]))
         given = list(frames)
-        stack = [{"module": module, "address": address} for module, address in given]
+        stack = [{"module": module, "address": None if address is None else address_bits(address)} for module, address in given]
         answers = pyarrow.array(self.batch(pyarrow.array([stack], kind), return_addresses=return_addresses))
         return Stack(StackFrame.from_answer(module, address, answer) for (module, address), answer in zip(given, answers[0].as_py()))

@@ -1,4 +1,5 @@
 """Columns and stacks: Arrow, pandas, Polars, DuckDB. Each is left out where it is not installed."""
+import os
 import random
 
 import pytest
@@ -177,3 +178,13 @@ def test_names_that_are_not_utf8(tmp_path, plain):
     assert found[0]["function"] == "caf\ufffd" and found[0]["file"] == "/src/\ufffd.c"
     stack = pa.array([[{"module": "app", "address": 0x1000}]])
     pa.array(callsign.Symbolicator(tmp_path).batch(stack, plain_strings=plain)).validate(full=True)
+
+
+def test_a_stack_of_no_integers(index_path, addresses):
+    """A float was cut to an integer."""
+    symbolicator = callsign.Symbolicator(os.fsencode(index_path.parent))
+    name = index_path.stem
+    assert symbolicator.stack([(name, addresses[0])])[0].frames
+    for bad, error in ((addresses[0] + 0.5, TypeError), (hex(addresses[0]), TypeError), (1 << 64, OverflowError)):
+        with pytest.raises(error):
+            symbolicator.stack([(name, bad)])
