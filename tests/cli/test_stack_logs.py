@@ -349,6 +349,30 @@ SAMPLES = {
         2: "=[<0>] kfree+0x8/0x40 (/opt/app/liborders.c:70)"}, (1, 2, 2),
         "WARNING: CPU: 0 PID: 79 at mm/slub.c:3567 kfree+0x8/0x40\n[<0>] kfree+0x8/0x40\n",
         functions={"name": "vmlinux", "list": [{"start": 0xffffffff81000000, "size": 0x40, "name": "kfree", "line": 70}]}),
+    "kernel oops, PowerPC": Sample([], "github.com/open-power/skiboot/issues/194", {
+        1: "=[   12.345678] NIP [c000000000a1b2c0] kfree+0x0/0x40 (/opt/app/liborders.c:70)",
+        2: "=[   12.345678] LR [c000000000a1b300] vfs_write+0x10/0x40 (/opt/app/liborders.c:80)",
+        4: "=[   12.345678] [c000000003f3f9f0] [c000000000a1b300] kfree+0x40/0x40 (/opt/app/liborders.c:70) (unreliable)",
+        5: "=[   12.345678] [c000000003f3fa20] [c000000000a1b310] vfs_write+0x10/0x40 (/opt/app/liborders.c:80)"}, (1, 4, 4),
+        "[   12.345678] NIP [c000000000a1b2c0] kfree+0x0/0x40\n[   12.345678] LR [c000000000a1b300] vfs_write+0x10/0x40\n"
+        "[   12.345678] Call Trace:\n[   12.345678] [c000000003f3f9f0] [c000000000a1b300] kfree+0x40/0x40 (unreliable)\n"
+        "[   12.345678] [c000000003f3fa20] [c000000000a1b310] vfs_write+0x10/0x40\n",
+        functions={"name": "vmlinux", "list": laid_out(0xc000000000a1b2c0, [("kfree", 0x40, 70), ("vfs_write", 0x40, 80)])}),
+    "kernel oops, s390": Sample([], "arch/s390/kernel/dumpstack.c, show_registers() and show_stack()", {
+        1: "=Krnl PSW : 0404c00180000000 00000000001a2b3c (kfree+0x0/0x40 (/opt/app/liborders.c:70))",
+        3: "=([<00000000001a2b7c>] kfree+0x40/0x40 (/opt/app/liborders.c:70))",
+        4: "= [<00000000001a2b8c>] vfs_write+0x10/0x40 (/opt/app/liborders.c:80)"}, (1, 3, 3),
+        "Krnl PSW : 0404c00180000000 00000000001a2b3c (kfree+0x0/0x40)\nCall Trace:\n([<00000000001a2b7c>] kfree+0x40/0x40)\n"
+        " [<00000000001a2b8c>] vfs_write+0x10/0x40\n",
+        functions={"name": "vmlinux", "list": laid_out(0x1a2b3c, [("kfree", 0x40, 70), ("vfs_write", 0x40, 80)])}),
+    "kernel warning, newer": Sample([], "kernel/panic.c of Linux 6.18, __warn()", {
+        1: "=WARNING: mm/slub.c:3567 at kfree+0x0/0x40 (/opt/app/liborders.c:70), CPU#0: swapper/0/1",
+        2: "=WARNING: at vfs_write+0x10/0x40 (/opt/app/liborders.c:80), CPU#3: orders/42",
+        3: "=WARNING: drivers/a.c:5 at parse_line+0x8/0x20 (/opt/app/liborders.c:9) [orders], CPU#3: orders/42"}, (3, 3, 3),
+        "WARNING: mm/slub.c:3567 at kfree+0x0/0x40, CPU#0: swapper/0/1\nWARNING: at vfs_write+0x10/0x40, CPU#3: orders/42\n"
+        "WARNING: drivers/a.c:5 at parse_line+0x8/0x20 [orders], CPU#3: orders/42\n",
+        functions=[{"name": "vmlinux", "list": laid_out(0xffffffff81000000, [("kfree", 0x40, 70), ("vfs_write", 0x40, 80)])},
+                   {"name": "orders", "list": laid_out(0x10, [("parse_line", 0x20, 9)])}]),
     "mozilla": Sample(LIB, "github.com/mozilla/fix-stacks and kenz-gelsoft/gecko-dev/issues/52", {
         1: f"=#01: check ({L}9)\n#01: parse_line ({L}16)", 2: f"= 4:16.44 GECKO(129) #02: orders_load ({L}21)"}, (1, 3, 2),
         "#01: ???[/opt/app/liborders.so +0x113b]\n 4:16.44 GECKO(129) #02: orders_load[/opt/app/liborders.so +0x1161]\n"

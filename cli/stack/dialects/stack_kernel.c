@@ -6,7 +6,12 @@
  *     [   12.345678] lr : do_thing+0x1a/0x50                     arm64: where the interrupted function returns to, perhaps
  *     [   12.345678] BUG: KASAN: slab-out-of-bounds in do_thing+0x1a/0x50 [driver]
  *     [   12.345678] WARNING: CPU: 0 PID: 42 at drivers/driver.c:12 do_thing+0x1a/0x50 [driver]
+ *     [   12.345678] WARNING: drivers/driver.c:12 at do_thing+0x1a/0x50 [driver], CPU#3: orders/42       newer kernels
  *     [   12.345678]  do_thing+0x1a/0x50 (P)                     arm64: P interrupted there, L perhaps returns there
+ *     [   12.345678] NIP [c000000000a1b2c4] do_thing+0x1a/0x50   PowerPC; "LR [" too
+ *     [   12.345678] [c000000003f3f9f0] [c000000000a1b2c4] do_thing+0x1a/0x50 (unreliable)     the stack's place, and the pc
+ *     [   12.345678] Krnl PSW : 0404c00180000000 00000000001a2b3c (do_thing+0x1a/0x50)           s390
+ *     [   12.345678] ([<00000000001a2b3c>] do_thing+0x1a/0x50)   s390: found on the stack
  *
  * Kernels without kallsyms print addresses alone, which KASLR has moved by what a panic prints last:
  *
@@ -91,6 +96,7 @@ static bool read_symbol(struct line_scan *s, struct line_frame *out) {
 /* " (P)": where the arm64 unwinder has the address from. Letters of which nothing follows are passed over. */
 static bool read_source(struct line_scan *s, bool *exact, bool *unreliable) {
     if (!scan_char(s, '(')) return true;
+    if (scan_text(s, "unreliable)")) return *unreliable = true;
     for (; strchr("CFKLPTU", scan_peek(s)) && !scan_at_end(s); s->at++) {
         if (scan_peek(s) == 'P') *exact = true;
         if (scan_peek(s) == 'L') *unreliable = true;
@@ -114,6 +120,52 @@ static bool read_kernel_module(struct line_scan *s, struct line_frame *out) {
     return out->module.len && scan_char(s, ']');
 }
 
+/* "do_thing+0x1a/0x50 [driver], CPU#3: orders/42": what follows the function is no part of the frame. */
+static bool take_cpu(struct line_scan *s) {
+    size_t at;
+    if (!scan_find(s, ", CPU#", &at)) return false;
+    s->line.len = at;
+    return true;
+}
+
+/* "[c000000000a1b2c4] " */
+static bool skip_bracketed(struct line_scan *s) {
+    enum { DIGITS_MIN = 8 };
+    struct line_scan at = *s;
+    uint64_t value;
+    if (!scan_char(&at, '[') || !scan_number(&at, 16, &value) || at.at - s->at <= DIGITS_MIN || !scan_text(&at, "] ")) return false;
+    *s = at;
+    return true;
+}
+
+/* PowerPC has the address in brackets: "NIP [c000000000a1b2c4] ", "[c000000003f3f9f0] [c000000000a1b2c4] ". */
+static bool skip_powerpc(struct line_scan *s, bool *exact, bool *unreliable) {
+    struct line_scan at = *s;
+    const bool nip = scan_text(&at, "NIP "), lr = !nip && scan_text(&at, "LR ");
+    if (!nip && !lr && !skip_bracketed(&at)) return false;
+    if (!skip_bracketed(&at)) return false;
+    *exact |= nip;
+    *unreliable |= lr;
+    *s = at;
+    return true;
+}
+
+/* s390 has the frame in brackets: "Krnl PSW : 0404c00180000000 00000000001a2b3c (", "([<00000000001a2b3c>] ". */
+static bool skip_s390(struct line_scan *s, bool *exact, bool *unreliable) {
+    struct line_scan at = *s;
+    uint64_t value;
+    const bool psw = scan_text(&at, "Krnl PSW : ");
+    if (psw && (!scan_number(&at, 16, &value) || !scan_char(&at, ' ') || !scan_number(&at, 16, &value) || !scan_char(&at, ' '))) return false;
+    if (!scan_char(&at, '(') || at.line.ptr[at.line.len - 1] != ')') return false;
+    struct line_scan address = at;
+    if (!psw && !scan_text(&address, "[<")) return false;
+    *exact |= psw;
+    *unreliable |= !psw;
+    at.line.len--;
+    *s = at;
+    return true;
+}
+
 /* "BUG: KASAN: slab-out-of-bounds in " and "WARNING: CPU: 0 PID: 42 at drivers/driver.c:12 ": a function follows. */
 static bool skip_report_title(struct line_scan *s) {
     struct line_scan at = *s;
@@ -124,9 +176,9 @@ static bool skip_report_title(struct line_scan *s) {
         return true;
     }
     at = *s;
-    if (!scan_text(&at, "WARNING: ") || !scan_find(&at, " at ", &found)) return false;
+    if (!scan_text(&at, "WARNING:") || !scan_find(&at, " at ", &found)) return false;
     s->at = at.at = found + 4;
-    if (scan_text(&at, "0x")) return true;
+    if (scan_text(&at, "0x") || take_cpu(s)) return true;
     if (!scan_word(&at, &file) || !scan_blanks(&at)) return false;
     *s = at;
     return true;
@@ -283,6 +335,7 @@ static bool read_kernel_event(struct line_scan s, struct stack_modules *modules)
 /* False: the line is no frame. */
 static bool read_lead(struct line_scan *s, struct frame_lead *lead, struct line_frame *out) {
     if (!read_register(s, &lead->exact, &lead->unreliable)) return false;
+    if (!lead->exact && !lead->unreliable && !skip_powerpc(s, &lead->exact, &lead->unreliable)) skip_s390(s, &lead->exact, &lead->unreliable);
     lead->titled = lead->exact || lead->unreliable;
     bool has_callee = skip_callee(s);
     while (scan_text(s, "[<")) { /* twice before 4.10: "RIP: 0010:[<...>]  [<...>] ..." */
