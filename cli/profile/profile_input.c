@@ -118,12 +118,20 @@ static bool read_lines(struct csn_profile *profile, struct stack_session *sessio
     return good;
 }
 
+/* It tells of the encoding, and is no part of the first name. No binary format begins with its bytes. */
+static void drop_byte_order_mark(struct profile_head *head) {
+    const struct csn_str text = without_byte_order_mark((struct csn_str){ head->bytes, head->end });
+    memmove(head->bytes, text.ptr, text.len);
+    head->end = text.len;
+}
+
 static bool read_kind(struct csn_profile *profile, struct stack_session *session, enum profile_kind kind, struct profile_head *head,
                       const char *path) {
     if (!fill_head(head)) {
         cli_error(path, "%s", strerror(head->os_error));
         return false;
     }
+    drop_byte_order_mark(head);
     if (kind == PROFILE_KIND_DETECT && head->end) {
         /* Compressed JSON is told from pprof by the library, once it is inflated. */
         kind = head->end > 1 && (unsigned char)head->bytes[0] == 0x1f ? PROFILE_KIND_DETECT : detect_kind(head);

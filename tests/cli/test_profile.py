@@ -139,6 +139,13 @@ def test_folded(callsign, symbols, tmp_path):
     assert sorted(out.splitlines()) == ["start;main;outer;inner 7", "start;other 2"]
 
 
+@pytest.mark.parametrize("name", ["a.folded", "a.perf", "a.json", "a.otlp.json"])
+def test_a_byte_order_mark(callsign, symbols, tmp_path, name):
+    """Editors on Windows put it before the first line: it is no part of a name."""
+    source = convert(callsign, symbols, tmp_path, PERF, name)
+    assert convert(callsign, symbols, tmp_path, b"\xef\xbb\xbf" + source, "marked.folded") == convert(callsign, symbols, tmp_path, source, "plain.folded") != b""
+
+
 def test_equal_lines_of_folded_stacks_are_one(callsign, symbols, tmp_path):
     """Two addresses of a function are two stacks; their lines have the same names."""
     other = PERF.replace("1004 f1+0x4", "1008 f1+0x8").replace("2010 main+0x10", "2014 main+0x14")
