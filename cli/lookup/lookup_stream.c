@@ -78,7 +78,7 @@ static bool gather(struct lookup_worker *worker) {
             result = line_input_next(&stream->input, true, &line);
         }
         if (result != LINE_WHOLE) break;
-        add_line(worker, line_text(line));
+        add_line(worker, line_input_text(&stream->input, line));
     }
     stream->over = result != LINE_WHOLE;
     return worker->batch.count || worker->bad_number;
@@ -203,7 +203,7 @@ static bool answer_one_by_one(struct line_input *input, struct lookup_target *ta
         struct csn_str line;
         enum line_result result = line_input_next_flushed(input, out, &line);
         if (result != LINE_WHOLE) return result == LINE_END;
-        line = line_text(line);
+        line = line_input_text(input, line);
         if (is_blank_line(line) || lookup_target_run(target, printer, line, out)) continue;
         answer_printer_put_bad_line(printer, shown_part(line), input->line, out);
     }

@@ -27,6 +27,10 @@ struct csn_str line_text(struct csn_str line) {
     return line;
 }
 
+struct csn_str line_input_text(const struct line_input *input, struct csn_str line) {
+    return line_text(input->line == 1 ? without_byte_order_mark(line) : line);
+}
+
 struct csn_str without_byte_order_mark(struct csn_str line) {
     static const char mark[3] = "\xef\xbb\xbf";
     if (line.len < sizeof(mark) || memcmp(line.ptr, mark, sizeof(mark)) != 0) return line;

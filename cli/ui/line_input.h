@@ -53,5 +53,7 @@ bool is_utf16(struct csn_str line);
 
 /* A line without its newline and a carriage return. */
 struct csn_str line_text(struct csn_str line);
+/* The same of the line just given; of line 1 without a byte order mark. */
+struct csn_str line_input_text(const struct line_input *input, struct csn_str line);
 
 #endif

@@ -15,6 +15,15 @@ def test_answers_in_order(callsign, shapes, shapes_index):
     assert text == callsign.good("lookup", shapes_index, *map(hex, addresses))
 
 
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_byte_order_mark(callsign, shapes, shapes_index, threads):
+    """Before line 1 alone: elsewhere it is no part of an address either."""
+    addresses = [shapes.mark(m) for m in ("main", "square")]
+    text = "".join(f"{a:x}\r\n" for a in addresses)
+    assert callsign.good("lookup", "--threads", threads, shapes_index, stdin="\ufeff" + text) == callsign.good("lookup", shapes_index, *map(hex, addresses))
+    assert "line 2" in callsign.run("lookup", "--threads", threads, shapes_index, stdin="\ufeff0\n\ufeff0\n").stderr
+
+
 @pytest.mark.parametrize("output", [[], ["--json"]])
 def test_many_lines_in_any_order(callsign, shapes, shapes_index, output):
     """More than are asked together, repeated and shuffled, with addresses that have no answer and bad lines among them."""
