@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -229,11 +230,27 @@ static bool read_text(struct stack_run *run, struct line_input *input, const cha
     return answered && !input->os_error && !input->no_memory ? true : input_failed(input, path);
 }
 
+static bool has_text(struct csn_str line, const char *text) { return memmem(line.ptr, line.len, text, strlen(text)) != NULL; }
+
+/* Docker's json-file, `journalctl -o json` and structured logs: the text is in a member. */
+static void name_json_log(const char *path, struct csn_str line) {
+    static const char *const members[] = { "log", "MESSAGE", "message", "msg" };
+    if (!line.len || line.ptr[0] != '{' || has_text(line, "\"frames\"") || has_text(line, "\"modules\"") || has_text(line, "\"bug_type\"")) return;
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        char member[16];
+        snprintf(member, sizeof(member), "\"%s\":", members[i]);
+        if (!has_text(line, member)) continue;
+        cli_error(path, "a log in lines of JSON is not read; take its text out first: jq -r .%s", members[i]);
+        return;
+    }
+}
+
 /* What tells of the encoding is written as it came, and is no part of the first line. */
 static void begin_text(struct stack_run *run, const char *path, struct csn_str *line) {
     const struct csn_str text = without_byte_order_mark(*line);
     if (run->values->in_place) out_bytes(&run->out, line->ptr, line->len - text.len);
     if (is_utf16(text)) cli_error(path ? path : "standard input", "UTF-16 is not read; convert it first: iconv -f UTF-16 -t UTF-8");
+    name_json_log(path ? path : "standard input", text);
     *line = text;
 }
 

@@ -560,6 +560,20 @@ def test_go_frames_behind_an_unknown_prefix(callsign, indexes):
     assert callsign.run("stack", "--in-place", *indexes[name], stdin=text).stdout == text
 
 
+@pytest.mark.parametrize("name", ["coredumpctl", "coredumpctl, older", "wine", "apple", "boost", "glibc-fd", "libunwind",
+                                  "kernel-arm64", "glog", "node", "python", "asan", "android"])
+def test_lines_of_another_process_between_frames(callsign, indexes, name):
+    """Frames that are not the first of their stack are return addresses, whatever is left of the lines before them."""
+    lines, wanted = text_of(name).rstrip("\n").split("\n"), filled(name)
+    mixed = "".join(f"{line}\nanother process: 5+3 boxes\n" for line in lines)
+    shown = callsign.run("stack", "--in-place", *indexes[name], stdin=mixed).stdout.replace("another process: 5+3 boxes\n", "")
+    lines_of = [re.findall(r"\w+\.c:\d+", line) for line in shown.splitlines()]
+    if name == "asan":  # frames are numbered anew
+        assert re.findall(r"\w+\.c:\d+", shown) == re.findall(r"\w+\.c:\d+", wanted)
+    else:
+        assert lines_of == [re.findall(r"\w+\.c:\d+", line) for line in wanted.rstrip("\n").splitlines()]
+
+
 def test_all_in_one_file(callsign):
     """Mixed logs: each stack is read in its own dialect, whatever came before."""
     names = [n for n, s in SAMPLES.items() if s.index in (LIB, BOTH) and n not in ("gdb-mappings", "bare-with-maps", "bpftrace")]
@@ -610,6 +624,26 @@ def test_a_module_of_webassembly_that_nobody_has(callsign):
     """The offset is shown as the line has it."""
     answer = json.loads(callsign.good("stack", "--json", "--no-search", stdin="    0:     0x58 - orders.wasm!parse_line\n"))
     assert [(f["module"], f["address"]) for f in answer["frames"]] == [("orders.wasm", "0x58")]
+
+
+@pytest.mark.parametrize("key", ["log", "MESSAGE", "message", "msg"])
+def test_a_log_in_lines_of_json_is_named(callsign, tmp_path, key):
+    """Docker's json-file, journalctl -o json and structured logs: the text must be taken out first, and is passed through as it came."""
+    log = tmp_path / "log"
+    log.write_text("".join(json.dumps({"level": "error", key: line + "\n"}) + "\n" for line in text_of("glibc-fd").splitlines()))
+    for args in [], ["--json"], ["--in-place"]:
+        done = callsign.run("stack", "--no-search", *args, log)
+        assert done.returncode == 1 and f"{log}: a log in lines of JSON is not read; take its text out first: jq -r .{key}\n" in done.stderr
+        assert args != ["--in-place"] or done.stdout == log.read_text()
+    for text in '{"frames":[{"pc":"0x10"}],"log":"x"}\n', '{"logs":1}\n':
+        assert "jq" not in callsign.run("stack", "--no-search", stdin=text).stderr
+
+
+def test_the_journal_exported(callsign, indexes):
+    """journalctl -o export: the name of the field is none of the module's."""
+    text = "".join(f"__CURSOR=s=1\n_PID=42\nMESSAGE={line}\nPRIORITY=6\n\n" for line in text_of("glibc-fd").splitlines())
+    answers = [json.loads(line) for line in callsign.good("stack", "--json", *indexes["glibc-fd"], stdin=text).splitlines()]
+    assert [a["frames"][0]["module"] for a in answers][:2] == ["./orders", "/opt/app/liborders.so"]
 
 
 def test_nothing_recognized(callsign):

@@ -5,7 +5,8 @@
  *     #2 0x7f1af12fe13b (/opt/app/liborders.so+0x113a)
  *      #3 0x00007f1af12fe161 orders_load (/opt/app/liborders.so+0x1161)       LLVM
  *     	base::ImmediateCrash [0x00007FF612341139+19] (C:\src\crash.cc:12)      Windows
- *     	(No symbol) [0x00007FF612341139] */
+ *     	(No symbol) [0x00007FF612341139]
+ *     	(No symbol) [0x0x7ff612341139] */
 #include "stack/dialects/dialects.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
@@ -29,6 +30,7 @@ static enum line_kind read_windows_frame(struct line_scan *s, struct line_frame 
     if (!scan_char(s, '\t') || !scan_find(s, " [0x", &bracket)) return KIND_NONE;
     size_t name = s->at;
     s->at = bracket + 2;
+    if (scan_text(s, "0x0x")) s->at -= 2; /* chromedriver since 135 */
     if (!scan_hex(s, &out->value)) return KIND_NONE;
     if (scan_char(s, '+')) {
         if (!scan_number(s, 10, &out->symbol_offset) && !scan_hex(s, &out->symbol_offset)) return KIND_NONE;

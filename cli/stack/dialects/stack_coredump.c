@@ -74,6 +74,7 @@ static enum line_kind read_coredump_line(void *state, struct stack_modules *modu
     if (!read_place(&s, out)) return KIND_NONE;
     find_id(coredump, out);
     out->site = SITE_OFFSET;
+    if (out->number) out->flags = CSN_STACK_RETURN; /* also if the lines before it are missing */
     return out->number ? KIND_FRAME : KIND_FIRST;
 }
 

@@ -58,6 +58,7 @@ static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     if (scan_hex(s, &start) && scan_text(s, " + ") && scan_number(s, 10, &out->value)) out->site = SITE_OFFSET;
     else out->site = read_module_offset(s, out) ? SITE_OFFSET : SITE_PC;
     if (out->site == SITE_PC) read_name(s, out);
+    if (number) out->flags = CSN_STACK_RETURN; /* also if the lines before it are missing */
     return number ? KIND_FRAME : KIND_FIRST;
 }
 

@@ -47,7 +47,7 @@ static bool read_wine(struct csn_str line, struct line_frame *out) {
     struct line_scan s = scan_on(line);
     size_t in, open;
     scan_blanks(&s);
-    if (scan_text(&s, "=>")) out->flags = CSN_STACK_EXACT;
+    scan_text(&s, "=>");
     if (!scan_number(&s, 10, &out->number) || !scan_char(&s, ' ') || !scan_hex(&s, &out->pc) || !scan_find(&s, " in ", &in)) return false;
     s.at = in + 4;
     if (!scan_find(&s, " (+0x", &open)) return false;
@@ -56,6 +56,7 @@ static bool read_wine(struct csn_str line, struct line_frame *out) {
     if (!out->module.len || !scan_hex(&s, &out->value) || !scan_char(&s, ')')) return false;
     out->fill_at = out->fill_end = line.len;
     out->site = SITE_OFFSET;
+    out->flags = out->number ? CSN_STACK_RETURN : CSN_STACK_EXACT; /* also if the lines before it are missing */
     return true;
 }
 

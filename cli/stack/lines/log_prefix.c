@@ -10,6 +10,7 @@
  *     F/DEBUG   (  612):     #00 pc ...                                  logcat -v brief
  *     2026-11-22T20:00:01.123456789Z stderr F #0 ...                     Kubernetes
  *     orders-1  | #0 ...                                                 docker compose
+ *     MESSAGE=#0 ...                                                     journalctl -o export
  *
  * Colours of terminals ("\\033[31m") may stand before and after each of them, and at the end of the line. */
 #include "stack/lines/line_marks.h"
@@ -206,6 +207,7 @@ static size_t prefix_size(struct csn_str line) {
         s.at = 0;
     }
     if (first >= 'A' && first <= 'Z') {
+        if (first == 'M' && scan_text(&s, "MESSAGE=")) return s.at;
         if (skip_month_day(&s)) return skip_clock(&s) && skip_host_and_program(&s) ? s.at : 0;
         s.at = 0;
         if (skip_logread(&s)) return s.at;
