@@ -373,6 +373,30 @@ SAMPLES = {
         "WARNING: drivers/a.c:5 at parse_line+0x8/0x20 [orders], CPU#3: orders/42\n",
         functions=[{"name": "vmlinux", "list": laid_out(0xffffffff81000000, [("kfree", 0x40, 70), ("vfs_write", 0x40, 80)])},
                    {"name": "orders", "list": laid_out(0x10, [("parse_line", 0x20, 9)])}]),
+    "kernel oops, older x86": Sample([], "arch/x86 of Linux 3.10 (\"IP: [<\", \"RIP  [<\"), 4.14 (\"IP: \", \"RIP: kfree RSP\") and of i386; "
+                                     "kernel/panic.c of 3.10", {
+        1: "=IP: [<ffffffff81000000>] kfree+0x0/0x40 (/opt/app/liborders.c:70)", 2: "=IP: kfree+0x0/0x40 (/opt/app/liborders.c:70)",
+        3: "=RIP  [<ffffffff81000000>] kfree+0x0/0x40 (/opt/app/liborders.c:70)", 4: "= RSP <ffff880036e4bd58>",
+        5: "=RIP: kfree+0x0/0x40 (/opt/app/liborders.c:70) RSP: ffffc90000e0bd58", 6: "=EIP is at kfree+0x0/0x40 (/opt/app/liborders.c:70)",
+        7: "=EIP: [<c1000010>] kfree+0x0/0x40 (/opt/app/liborders.c:70) SS:ESP 0068:f5c6bf0c",
+        8: "=WARNING: CPU: 0 PID: 1 at fs/sysfs/dir.c:31 kfree+0x0/0x40() (/opt/app/liborders.c:70)"}, (7, 7, 7),
+        "IP: [<ffffffff81000000>] kfree+0x0/0x40\nIP: kfree+0x0/0x40\nRIP  [<ffffffff81000000>] kfree+0x0/0x40\n RSP <ffff880036e4bd58>\n"
+        "RIP: kfree+0x0/0x40 RSP: ffffc90000e0bd58\nEIP is at kfree+0x0/0x40\n"
+        "EIP: [<c1000010>] kfree+0x0/0x40 SS:ESP 0068:f5c6bf0c\nWARNING: CPU: 0 PID: 1 at fs/sysfs/dir.c:31 kfree+0x0/0x40()\n",
+        functions={"name": "vmlinux", "list": laid_out(0xffffffff81000000, [("kfree", 0x40, 70), ("vfs_write", 0x40, 80)])}),
+    "kernel oops, arm": Sample([], "arch/arm/kernel/traps.c of Linux 5.16, dump_backtrace_entry()", {
+        1: "=[   12.345678]  kfree from vfs_write+0x40/0x40 (/opt/app/liborders.c:80)",
+        3: "=[   12.345678]  parse_line [orders] from vfs_write+0x20/0x40 (/opt/app/liborders.c:80)",
+        4: "=[   12.345678]  vfs_write from parse_line+0x8/0x20 (/opt/app/liborders.c:9) [orders]"}, (2, 3, 3),
+        "[   12.345678]  kfree from vfs_write+0x40/0x40\n[   12.345678]  r7:c0000000 r6:c0000001\n"
+        "[   12.345678]  parse_line [orders] from vfs_write+0x20/0x40\n[   12.345678]  vfs_write from parse_line+0x8/0x20 [orders]\n",
+        functions=[{"name": "vmlinux", "list": laid_out(0xc0000000, [("kfree", 0x40, 70), ("vfs_write", 0x40, 80), ("next", 4, 1)])},
+                   {"name": "orders", "list": laid_out(0x10, [("parse_line", 0x20, 9)])}]),
+    "kernel oops, LoongArch": Sample([], "arch/loongarch/kernel/traps.c, __show_regs()", {
+        1: "=   ra: 9000000000221e40 kfree+0x40/0x40 (/opt/app/liborders.c:70)",
+        2: "=  ERA: 9000000000221e40 vfs_write+0x0/0x40 (/opt/app/liborders.c:80)"}, (2, 2, 2),
+        "   ra: 9000000000221e40 kfree+0x40/0x40\n  ERA: 9000000000221e40 vfs_write+0x0/0x40\n",
+        functions={"name": "vmlinux", "list": laid_out(0x9000000000221e00, [("kfree", 0x40, 70), ("vfs_write", 0x40, 80)])}),
     "mozilla": Sample(LIB, "github.com/mozilla/fix-stacks and kenz-gelsoft/gecko-dev/issues/52", {
         1: f"=#01: check ({L}9)\n#01: parse_line ({L}16)", 2: f"= 4:16.44 GECKO(129) #02: orders_load ({L}21)"}, (1, 3, 2),
         "#01: ???[/opt/app/liborders.so +0x113b]\n 4:16.44 GECKO(129) #02: orders_load[/opt/app/liborders.so +0x1161]\n"

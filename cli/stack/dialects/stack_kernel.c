@@ -21,6 +21,9 @@
  *     [   12.345678] [<80d84fcc>] 0x80d84fcc [driver@80d80000+0x60780]      OpenWrt: the module's base and size, the base perhaps hashed
  *     [   12.345678] epc   : 8072b128 0x8072b128                 MIPS, which has names there too
  *     [   12.345678] [<c030e5b4>] (do_thing) from [<c030a130>] (caller+0x14/0x20)      arm
+ *     [   12.345678]  do_thing from caller+0x14/0x20             arm since 5.16
+ *     [   12.345678] IP: [<ffffffff81001139>] do_thing+0x1a/0x50     x86 before 4.20; "RIP: do_thing+0x1a/0x50 RSP: ...", "EIP is at" too
+ *     [   12.345678]   ERA: 9000000000221e2c do_thing+0x1a/0x50      LoongArch; "ra: " too
  *     [   12.345678] Function entered at [<c010aff0>] from [<c01092ec>]
  *     [   12.345678] Kernel Offset: 0x2a000000 from 0xffffffff81000000
  *
@@ -88,6 +91,7 @@ static bool read_symbol(struct line_scan *s, struct line_frame *out) {
     if (!scan_find_last(&part, '+', &plus) || plus == from) return false;
     part.at = plus + 1;
     if (!scan_hex(&part, &out->value) || !scan_char(&part, '/') || !scan_hex(&part, &out->symbol_size)) return false;
+    scan_text(&part, "()"); /* of warnings before 4.5 */
     if (!scan_at_end(&part) || out->value > out->symbol_size) return false;
     out->symbol = (struct csn_str){ s->line.ptr + from, plus - from };
     return true;
@@ -120,11 +124,27 @@ static bool read_kernel_module(struct line_scan *s, struct line_frame *out) {
     return out->module.len && scan_char(s, ']');
 }
 
-/* "do_thing+0x1a/0x50 [driver], CPU#3: orders/42": what follows the function is no part of the frame. */
-static bool take_cpu(struct line_scan *s) {
+/* What follows the function is no part of the frame. */
+static bool cut_line(struct line_scan *s, const char *text) {
     size_t at;
-    if (!scan_find(s, ", CPU#", &at)) return false;
+    if (!scan_find(s, text, &at)) return false;
     s->line.len = at;
+    return true;
+}
+
+/* "do_thing+0x1a/0x50 [driver], CPU#3: orders/42" */
+static bool take_cpu(struct line_scan *s) { return cut_line(s, ", CPU#"); }
+
+/* "RIP: 0010:", and of older kernels "RIP: do_thing+0x1a/0x50 RSP: ffffc90000e0bd58", "RIP  [<...>] ", "IP: ", "EIP is at ". */
+static bool skip_x86_register(struct line_scan *s) {
+    struct line_scan at = *s;
+    uint64_t segment;
+    if (!scan_text(&at, "RIP: ") && !scan_text(&at, "RIP  ") && !scan_text(&at, "RSP: ") && !scan_text(&at, "EIP: ")
+        && !scan_text(&at, "EIP is at ") && !scan_text(&at, "IP: ") && !scan_text(&at, "IP is at "))
+        return false;
+    *s = at;
+    if (scan_number(&at, 16, &segment) && scan_char(&at, ':')) *s = at;
+    else if (!cut_line(s, " RSP: ")) cut_line(s, " SS:ESP ");
     return true;
 }
 
@@ -184,11 +204,13 @@ static bool skip_report_title(struct line_scan *s) {
     return true;
 }
 
-/* "epc   : 8072b128 ": MIPS has the address before the name. */
-static bool skip_mips_register(struct line_scan *s, const char *name) {
+/* "epc   : 8072b128 " of MIPS, "ERA: 9000000000221e2c " of LoongArch: the address is before the name. */
+static bool skip_register_value(struct line_scan *s, const char *name) {
     struct line_scan at = *s;
     uint64_t value;
-    if (!scan_text(&at, name) || !scan_blanks(&at) || !scan_text(&at, ": ") || !scan_number(&at, 16, &value) || !scan_char(&at, ' '))
+    if (!scan_text(&at, name)) return false;
+    scan_blanks(&at);
+    if (!scan_text(&at, ": ") || !scan_number(&at, 16, &value) || !scan_char(&at, ' '))
         return false;
     *s = at;
     return true;
@@ -196,11 +218,9 @@ static bool skip_mips_register(struct line_scan *s, const char *name) {
 
 /* Registers that hold a pc or a return address, and "?". False: the line is no frame. */
 static bool read_register(struct line_scan *s, bool *exact, bool *unreliable) {
-    uint64_t segment;
-    if (scan_text(s, "RIP: ") || scan_text(s, "RSP: ")) return *exact = scan_number(s, 16, &segment) && scan_char(s, ':');
-    if (skip_report_title(s) || skip_mips_register(s, "epc")) *exact = true;
-    else if (skip_mips_register(s, "ra")) *unreliable = true;
-    else if (scan_text(s, "pc : ") || scan_text(s, "epc : ") || scan_text(s, "PC is at ") || scan_text(s, "EIP: ")) *exact = true;
+    if (skip_x86_register(s) || skip_report_title(s) || skip_register_value(s, "epc") || skip_register_value(s, "ERA")) *exact = true;
+    else if (skip_register_value(s, "ra")) *unreliable = true;
+    else if (scan_text(s, "pc : ") || scan_text(s, "epc : ") || scan_text(s, "PC is at ")) *exact = true;
     else if (scan_text(s, "lr : ") || scan_text(s, "ra : ") || scan_text(s, "LR is at ")) *unreliable = true;
     return true;
 }
@@ -213,6 +233,15 @@ static bool skip_callee(struct line_scan *s) {
     if (!scan_text(&at, "[<") || !scan_number(&at, 16, &callee) || !scan_text(&at, ">] (") || !scan_find(&at, ") from [<", &found)) return false;
     s->at = found + strlen(") from ");
     return true;
+}
+
+/* " do_thing from ", " do_thing [driver] from ": the caller follows. */
+static void skip_bare_callee(struct line_scan *s) {
+    struct line_scan at = *s;
+    struct csn_str word;
+    if (!scan_word(&at, &word) || !scan_char(&at, ' ')) return;
+    if (scan_peek(&at) == '[' && (!scan_word(&at, &word) || !scan_char(&at, ' '))) return;
+    if (scan_text(&at, "from ")) *s = at;
 }
 
 /* MIPS has the first frame on the title's line. */
@@ -338,6 +367,7 @@ static bool read_lead(struct line_scan *s, struct frame_lead *lead, struct line_
     if (!lead->exact && !lead->unreliable && !skip_powerpc(s, &lead->exact, &lead->unreliable)) skip_s390(s, &lead->exact, &lead->unreliable);
     lead->titled = lead->exact || lead->unreliable;
     bool has_callee = skip_callee(s);
+    if (!has_callee && !lead->titled) skip_bare_callee(s);
     while (scan_text(s, "[<")) { /* twice before 4.10: "RIP: 0010:[<...>]  [<...>] ..." */
         if (!scan_number(s, 16, &out->pc) || !scan_text(s, ">]")) return false;
         scan_blanks(s);
