@@ -50,11 +50,41 @@ static bool read_head(struct csni_span bytes, uint64_t *number, uint64_t *size, 
     return (values[0] & 7) == 2;
 }
 
+static bool read_varint_at(struct csni_span bytes, size_t *at, uint64_t *out) {
+    *out = 0;
+    for (unsigned shift = 0; shift < 64 && *at < bytes.size; shift += 7) {
+        const uint8_t byte = bytes.ptr[(*at)++];
+        *out |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80)) return true;
+    }
+    return false;
+}
+
+/* Go's run-time library begins with a number (time_nanos) or with period_type. Every field that can be seen must be one of Profile, with
+ * its wire type; there must be one more after the first. Text does not pass: of "PERFILE2", the second field is a number of bytes. */
+static bool has_pprof_fields(struct csni_span bytes) {
+    enum { FIRST_NUMBER = 7, PERIOD_TYPE = 11, COMMENT = 13, LAST_FIELD = 15 };
+    size_t at = 0, count = 0;
+    while (at < bytes.size) {
+        uint64_t tag, value;
+        if (!read_varint_at(bytes, &at, &tag)) return count > 1;
+        const uint64_t number = tag >> 3, type = tag & 7;
+        const bool is_message = number < FIRST_NUMBER || number == PERIOD_TYPE;
+        if (!number || number > LAST_FIELD || (type != 2 && type != 0)) return false;
+        if (number != COMMENT && is_message != (type == 2)) return false;
+        if (!read_varint_at(bytes, &at, &value)) return count > 1;
+        count++;
+        if (type == 2 && value > bytes.size - at) return count > 1;
+        if (type == 2) at += (size_t)value;
+    }
+    return count > 1;
+}
+
 /* pprof begins with a ValueType, {1: number, 2: number}; OTLP with ResourceProfiles, whose fields are messages, or its dictionary. */
 static uint32_t detect_protobuf(struct csni_span bytes) {
     uint64_t number, size;
     struct csni_span rest;
-    if (!read_head(bytes, &number, &size, &rest)) return CSN_PROFILE_DETECT;
+    if (!read_head(bytes, &number, &size, &rest) || number > 6) return has_pprof_fields(bytes) ? CSN_PROFILE_PPROF : CSN_PROFILE_DETECT;
     if (number == 1 && size <= 24 && (size == 0 || (rest.size && (rest.ptr[0] == 0x08 || rest.ptr[0] == 0x10)))) return CSN_PROFILE_PPROF;
     if (number == 1 && rest.size && (rest.ptr[0] == 0x0a || rest.ptr[0] == 0x12 || rest.ptr[0] == 0x1a)) return CSN_PROFILE_OTLP;
     if (number == 2 && rest.size && (rest.ptr[0] & 7) == 2) {
@@ -63,7 +93,7 @@ static uint32_t detect_protobuf(struct csni_span bytes) {
         /* The dictionary's first table is of messages or strings; a sample's first field is packed numbers of a few bytes. */
         if (read_head(inner, &first, &first_size, &rest) && first_size < size && size > 64) return CSN_PROFILE_OTLP;
     }
-    return number <= 6 && number ? CSN_PROFILE_PPROF : CSN_PROFILE_DETECT;
+    return number ? CSN_PROFILE_PPROF : CSN_PROFILE_DETECT;
 }
 
 /* The first key. A Firefox profile begins with "meta", but any other may come first. */

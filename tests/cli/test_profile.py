@@ -302,6 +302,24 @@ def test_same_bytes(callsign, symbols, tmp_path):
 
 
 GOOD = pprof([([BASE + 0x1004], [3])], [MAPPING])
+GO_FIRST = [((9, 1_700_000_000_000_000_000),), ((11, message((1, 0), (2, 0))), (12, 524288)), ((9, 1), (10, 5)), ((14, 1), (12, 4), (13, 0))]
+
+
+@pytest.mark.parametrize("first", GO_FIRST)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_pprof_of_go_begins_otherwise(callsign, symbols, tmp_path, first, pack):
+    """Go's run-time library writes time_nanos (CPU), or period_type (heap, mutex ...), before the types of values."""
+    data = pprof([([BASE + 0x1004, BASE + 0x200f], [3])], [MAPPING])
+    profile = Pprof(convert(callsign, symbols, tmp_path, pack(message(*first) + data), "out.pb"))
+    assert profile.names() == {("inner", "outer", "main"): [3]}
+
+
+@pytest.mark.parametrize("text", [b"PERFILE2\x68\0\0\0\0\0\0\0", b"Hello\0world, this is no profile", b"H\1", b"\x48\x01\x52\x01x"])
+def test_no_pprof_begins_so(callsign, tmp_path, text):
+    (tmp_path / "in").write_bytes(text)
+    done = callsign.run("profile", tmp_path / "in", "-o", tmp_path / "out.pb")
+    assert done.returncode == 2 and "not a pprof, OTLP or Firefox profile" in done.stderr, done.stderr
+
 
 
 @pytest.mark.parametrize("data, text", [
