@@ -71,7 +71,12 @@ bool profile_read_folded(struct csn_profile *profile, struct stack_session *sess
             break;
         }
         if (!text.len || text.ptr[0] == '#') continue;
-        if (result == LINE_PART || !read_folded_count(&text, &count)) {
+        if (result == LINE_PART) {
+            cli_error(path, "line %llu is too long: need at most %zu bytes", (unsigned long long)input->line + 1, input->max);
+            result = LINE_FAILED;
+            break;
+        }
+        if (!read_folded_count(&text, &count)) {
             cli_error(path, "line %llu: no count after the stack: need NAME;NAME;... NUMBER", (unsigned long long)input->line);
             result = LINE_FAILED;
             break;

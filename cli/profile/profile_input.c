@@ -68,11 +68,13 @@ static bool is_text(const struct profile_head *head) {
 }
 
 static enum profile_kind detect_text(const struct profile_head *head) {
-    struct csn_str rest = { head->bytes, head->end };
+    struct csn_str rest = without_byte_order_mark((struct csn_str){ head->bytes, head->end });
     while (rest.len) {
         const char *end = memchr(rest.ptr, '\n', rest.len);
         size_t size = end ? (size_t)(end - rest.ptr) : rest.len;
         struct csn_str line = line_text((struct csn_str){ rest.ptr, size });
+        const bool is_cut = !end && head->end == HEAD_SIZE; /* a deep stack: lines of perf script are short */
+        if (is_cut && line.ptr[0] != '#' && line.ptr[0] != ' ' && line.ptr[0] != '\t') return PROFILE_KIND_FOLDED;
         if (line.len && line.ptr[0] != '#') return is_folded_line(line) ? PROFILE_KIND_FOLDED : PROFILE_KIND_PERF;
         rest = (struct csn_str){ rest.ptr + size + (end != NULL), rest.len - size - (end != NULL) };
     }
@@ -105,13 +107,14 @@ static bool read_binary(struct csn_profile *profile, struct profile_head *head, 
 static bool read_lines(struct csn_profile *profile, struct stack_session *session, struct profile_head *head, enum profile_kind kind,
                        const char *path) {
     struct line_input input;
+    const struct csn_str text = without_byte_order_mark((struct csn_str){ head->bytes, head->end });
     if (!line_input_init(&input, head->fd, LINE_MAX_BYTES)
         || csn_profile_begin_input(profile, (struct csn_str){ path, strlen(path) }, NULL) < 0) {
         cli_error_memory("lines");
         return false;
     }
-    memcpy(input.bytes, head->bytes, head->end); /* less than its first capacity */
-    input.end = head->end;
+    memcpy(input.bytes, text.ptr, text.len); /* less than its first capacity */
+    input.end = text.len;
     bool good = kind == PROFILE_KIND_PERF ? profile_read_perf(profile, session, &input, path)
                                           : profile_read_folded(profile, session, &input, path);
     line_input_deinit(&input);
@@ -125,6 +128,15 @@ static void drop_byte_order_mark(struct profile_head *head) {
     head->end = text.len;
 }
 
+/* What is no profile, but easily taken for one: NULL, or what to do with it. */
+static const char *advice_for(const struct profile_head *head) {
+    static const char recording[] = "PERFILE2"; /* 2ELIFREP by a machine of the other byte order */
+    if (head->end >= 8 && (memcmp(head->bytes, recording, 8) == 0 || memcmp(head->bytes, "2ELIFREP", 8) == 0))
+        return "a recording of perf, not a profile: give the output of perf script, as by 'perf script -i FILE | callsign profile - -o OUT'";
+    if (is_utf16((struct csn_str){ head->bytes, head->end })) return "UTF-16 is not read; convert it first: iconv -f UTF-16 -t UTF-8";
+    return NULL;
+}
+
 static bool read_kind(struct csn_profile *profile, struct stack_session *session, enum profile_kind kind, struct profile_head *head,
                       const char *path) {
     if (!fill_head(head)) {
@@ -135,6 +147,11 @@ static bool read_kind(struct csn_profile *profile, struct stack_session *session
     if (kind == PROFILE_KIND_DETECT && head->end) {
         /* Compressed JSON is told from pprof by the library, once it is inflated. */
         kind = head->end > 1 && (unsigned char)head->bytes[0] == 0x1f ? PROFILE_KIND_DETECT : detect_kind(head);
+        const char *advice = kind == PROFILE_KIND_DETECT ? advice_for(head) : NULL;
+        if (advice) {
+            cli_error(path, "%s", advice);
+            return false;
+        }
     }
     if (kind == PROFILE_KIND_PERF || kind == PROFILE_KIND_FOLDED) return read_lines(profile, session, head, kind, path);
     return read_binary(profile, head, kind, path);

@@ -153,6 +153,19 @@ def test_equal_lines_of_folded_stacks_are_one(callsign, symbols, tmp_path):
         == ["main;outer;inner 4", "other.so+0x9000;main;square 2"]
 
 
+@pytest.mark.parametrize("text", [PERF, "outer;main 5\r\n"])
+def test_byte_order_mark(callsign, symbols, tmp_path, text):
+    """What Windows' programs write before line 1 is no part of a name."""
+    plain = convert(callsign, symbols, tmp_path, text, "plain.folded")
+    assert convert(callsign, symbols, tmp_path, b"\xef\xbb\xbf" + text.encode(), "mark.folded") == plain
+
+
+def test_deep_first_stack_is_folded(callsign, symbols, tmp_path):
+    """A first line that does not end where detection does."""
+    line = ";".join(f"recurse{i}" for i in range(3000)) + " 7\n"
+    assert len(line) > 1 << 14 and convert(callsign, symbols, tmp_path, line, "out.folded").decode() == line
+
+
 def test_perf_script_text(callsign, symbols, tmp_path):
     out = convert(callsign, symbols, tmp_path, PERF, "out.perf").decode().split("\n\n")
     assert len(out) == 4 and out[3] == ""
@@ -314,7 +327,7 @@ def test_pprof_of_go_begins_otherwise(callsign, symbols, tmp_path, first, pack):
     assert profile.names() == {("inner", "outer", "main"): [3]}
 
 
-@pytest.mark.parametrize("text", [b"PERFILE2\x68\0\0\0\0\0\0\0", b"Hello\0world, this is no profile", b"H\1", b"\x48\x01\x52\x01x"])
+@pytest.mark.parametrize("text", [b"Hello\0world, this is no profile", b"H\1", b"\x48\x01\x52\x01x"])
 def test_no_pprof_begins_so(callsign, tmp_path, text):
     (tmp_path / "in").write_bytes(text)
     done = callsign.run("profile", tmp_path / "in", "-o", tmp_path / "out.pb")
@@ -336,6 +349,9 @@ def test_no_pprof_begins_so(callsign, tmp_path, text):
     pytest.param(b'{"meta":{"preprocessedProfileVersion":1', "JSON+0x", id="JSON cut"),
     pytest.param(b'{"meta":{}}', "no preprocessedProfileVersion", id="no version"),
     pytest.param(b"app;main\nmore\n", "no samples of perf script", id="not perf script"),
+    pytest.param(b"PERFILE2\x68\0\0\0\0\0\0\0", "a recording of perf, not a profile: give the output of perf script", id="perf.data"),
+    pytest.param("a;b 1\n".encode("utf-16"), "UTF-16 is not read; convert it first", id="UTF-16"),
+    pytest.param(b"b 1\n" + b"a" * (1 << 20) + b" 1\n", "line 2 is too long: need at most 1048576 bytes", id="long line"),
     pytest.param(b"a;b 1\nc;d\n", "line 2: no count after the stack", id="folded without a count"),
     pytest.param(message((2, message((7, message((1, packed([5])))), (5, "x" * 80))), (1, b"\x12\x00")),
                  "location 5 does not exist, there are 0", id="no such location in a sample"),
