@@ -284,7 +284,8 @@ static int fsck_store(struct store_run *run, char **paths, int count) {
 static const struct verb {
     const char *name;
     int (*run)(struct store_run *run, char **paths, int count);
-} verbs[] = { { "add", add_paths }, { "list", list_store }, { "prune", prune_store }, { "fsck", fsck_store } };
+    bool takes_paths;
+} verbs[] = { { "add", add_paths, true }, { "list", list_store, false }, { "prune", prune_store, false }, { "fsck", fsck_store, false } };
 
 static void read_flag(struct store_run *run, const char *flag) {
     if (strcmp(flag, "json") == 0) run->is_json = true;
@@ -314,6 +315,10 @@ int store_command(struct settings *settings, int argc, char **argv, int first) {
         if (strcmp(verbs[i].name, name) == 0) verb = &verbs[i];
     if (!verb) {
         fprintf(stderr, "callsign: store: '%s' is not add, list, prune or fsck\n", name);
+        return FAILED;
+    }
+    if (!verb->takes_paths && first + 2 < argc) { /* prune of one path would remove others */
+        fprintf(stderr, "callsign: store %s: takes no PATH, but '%s' is given\n", name, argv[first + 2]);
         return FAILED;
     }
     if (strcmp(name, "add") != 0 && strncmp(settings->store, "s3://", 5) != 0 && (stat(settings->store, &st) < 0 || !S_ISDIR(st.st_mode))) {

@@ -438,6 +438,15 @@ def test_prune(callsign, store, images, tmp_path):
     assert [json.loads(line)["name"] for line in listed] == ["app"]
 
 
+@pytest.mark.parametrize("verb", [["list"], ["fsck"], ["prune", "--max-bytes", "1"]])
+def test_verbs_that_take_no_path(callsign, store, images, verb):
+    """prune was thought to remove the named files alone, and removed the others, too."""
+    done = callsign.run("store", *verb, "--store", store, store / "app")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"callsign: store {verb[0]}: takes no PATH, but '{store / 'app'}' is given\n"
+    assert len(callsign.good("store", "list", "--store", store, "--json").splitlines()) == 2
+
+
 def test_prune_by_age(callsign, store, images):
     old = [path for path in store.rglob("*") if path.is_file() and path.read_bytes() == images["app"].path.read_bytes()]
     assert old
