@@ -47,6 +47,12 @@ AVX2_INLINE uint64_t leb_of(uint64_t bytes, unsigned size) {
     return _pext_u64(_bzhi_u64(bytes, size * 8), 0x7f7f7f7f7f7f7f7f);
 }
 
+/* Names of C++ are long, and others often cross a line. */
+AVX2_INLINE void prefetch_name(const struct csni_gsym *gsym, uint64_t offset) {
+    csni_gsym_prefetch_string(gsym, offset);
+    csni_gsym_prefetch_string(gsym, offset + BLOCK);
+}
+
 /* Two LEB128 numbers one after the other, in eight bytes together; size 0: they are longer. */
 struct pair {
     uint64_t first, second;
@@ -290,7 +296,7 @@ AVX2_INLINE bool take_call(struct call_search *s, const struct head *head, const
     s->base += head->first;
     s->off -= head->first;
     struct csni_gsym_inlined taken = { s->base, load_strp(p + 1, w), (uint32_t)call.first, (uint32_t)call.second };
-    csni_gsym_prefetch_string(s->gsym, taken.name);
+    prefetch_name(s->gsym, taken.name);
     if (taken.call_file < s->gsym->file_count) csni_prefetch(csni_gsym_file_entry(s->gsym, taken.call_file));
     if (calls->count == CSNI_GSYM_CALLS_HELD) return false;
     calls->held[calls->count] = taken;
@@ -413,6 +419,7 @@ AVX2_INLINE bool find_line(const struct csni_gsym *gsym, const struct record *r,
         s.file = csni_checkpoint_get(entry, &c->fields[CSNI_CP_FILE]);
         s.any = true;
     }
+    if (s.file < gsym->file_count) csni_prefetch(csni_gsym_file_entry(gsym, s.file)); /* mostly the row's, too */
     if (!find_row(&s, gsym->bytes.ptr + gsym->bytes.size) || !file_of_row(&s, &out->file)) return false;
     out->line = s.line;
     return out->file && out->file < gsym->file_count;
@@ -424,7 +431,7 @@ AVX2_INLINE void prefetch_likely(const struct csni_gsym *gsym, uint64_t record, 
     if (record >= gsym->records.size) return;
     const uint8_t *p = gsym->records.ptr + record;
     csni_prefetch_lines(p, 4 * BLOCK);
-    csni_prefetch_lines(p + csni_checkpoint_get(entry, &c->fields[CSNI_CP_TREE_AT]), 4 * BLOCK);
+    csni_prefetch_lines(p + csni_checkpoint_get(entry, &c->fields[CSNI_CP_TREE_AT]), 6 * BLOCK);
     p += 4 + w.strp + CSNI_GSYM_PART_HEADER_SIZE; /* where lines begin, if they are the first part */
     csni_prefetch_lines(p + csni_checkpoint_get(entry, &c->fields[CSNI_CP_LINE_AT]), 2 * BLOCK);
 }
@@ -453,13 +460,14 @@ AVX2_INLINE bool look_up(const struct csni_gsym *gsym, uint64_t addr, struct wid
     out->size = load32(p);
     out->name = load_strp(p + 4, w);
     out->calls.count = out->calls.end = 0;
-    csni_gsym_prefetch_string(gsym, out->name);
+    prefetch_name(gsym, out->name);
     if (out->size && key - start >= out->size) return false;
     if (!find_parts(p + 4 + w.strp, gsym->records.size - at - 4 - w.strp - CSNI_GSYM_PART_HEADER_SIZE, &record)) return false;
     out->reason = record.lines ? CSN_REASON_COMPLETE : CSN_REASON_NO_LINE_TABLE;
     out->file = out->line = 0;
-    if (record.lines && !find_line(gsym, &record, entry, out)) return false;
+    /* Calls first: their names, far apart, come while the row is found. */
     if (record.tree && !find_calls_of(gsym, &record, entry, out, w)) return false;
+    if (record.lines && !find_line(gsym, &record, entry, out)) return false;
     out->calls.end = out->calls.count;
     return true;
 }
