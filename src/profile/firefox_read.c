@@ -208,13 +208,16 @@ static csn_status read_stack(struct firefox_reader *r, size_t i) {
 
 enum { SAMPLE_STACK, SAMPLE_TIME, SAMPLE_DELTA, SAMPLE_WEIGHT, SAMPLE_WEIGHT_TYPE, SAMPLE_MEMBERS };
 
-static csn_status weight_type(struct firefox_reader *r, struct csni_span value, uint32_t *out) {
+/* Times are fractions of a millisecond: kept in nanoseconds. */
+static csn_status weight_type(struct firefox_reader *r, struct csni_span value, uint32_t *out, double *scale) {
     uint32_t name;
     CSNI_TRY(text_of(r, value, &name));
     const struct csn_str text = csni_profile_str(r->p, name);
     struct csn_str unit = CSN_STR("count");
     if (csni_str_equal(text, CSN_STR("bytes"))) unit = CSN_STR("bytes");
-    if (csni_str_equal(text, CSN_STR("tracing-ms"))) unit = CSN_STR("milliseconds");
+    const bool is_time = csni_str_equal(text, CSN_STR("tracing-ms"));
+    if (is_time) unit = CSN_STR("nanoseconds");
+    *scale = is_time ? 1e6 : 1;
     return csn_profile_add_value_type(r->p, text.len ? text : CSN_STR("samples"), unit, out, r->err);
 }
 
@@ -223,21 +226,30 @@ static double number_or(struct csni_span value, double otherwise) {
     return csni_json_number(value, &number) ? number : otherwise;
 }
 
+static csn_status add_weight(struct firefox_reader *r, struct csni_span item, double weight, int64_t *value) {
+    if (!(weight > -9e18 && weight < 9e18))
+        return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(item.ptr - r->scan.all.ptr), "a sample has weight %.*s, need at most 9e18",
+                         (int)(item.size < 32 ? item.size : 32), (const char *)item.ptr);
+    csni_profile_add_value(value, (int64_t)(weight < 0 ? weight - 0.5 : weight + 0.5));
+    return CSN_OK;
+}
+
 static csn_status read_samples(struct firefox_reader *r, struct csni_span samples, uint32_t thread) {
     struct json_member m[SAMPLE_MEMBERS] = { { .key = "stack" }, { .key = "time" }, { .key = "timeDeltas" }, { .key = "weight" },
                                              { .key = "weightType" } };
     struct profile_sample_row row = { .input = (uint32_t)r->p->inputs.count - 1, .thread = thread };
     struct csni_span stack, item;
     uint32_t type;
-    double time_ms = 0;
+    double time_ms = 0, scale;
     CSNI_TRY(csni_json_members(&r->scan, samples, m, SAMPLE_MEMBERS));
-    CSNI_TRY(weight_type(r, m[SAMPLE_WEIGHT_TYPE].value, &type));
+    CSNI_TRY(weight_type(r, m[SAMPLE_WEIGHT_TYPE].value, &type, &scale));
     while (csni_json_item(&m[SAMPLE_STACK].value, &stack)) {
         int64_t number = -1;
         double weight = 1;
+        struct csni_span given = stack;
         if (csni_json_item(&m[SAMPLE_TIME].value, &item)) time_ms = number_or(item, time_ms);
         else if (csni_json_item(&m[SAMPLE_DELTA].value, &item)) time_ms += number_or(item, 0);
-        if (csni_json_item(&m[SAMPLE_WEIGHT].value, &item)) weight = number_or(item, 1);
+        if (csni_json_item(&m[SAMPLE_WEIGHT].value, &given)) weight = number_or(given, 1);
         if (!csni_json_integer(stack, &number)) number = -1;
         if (number >= (int64_t)r->stacks.count || (number < 0 && stack.ptr[0] != 'n'))
             return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(stack.ptr - r->scan.all.ptr), "a sample has stack %lld, there are %zu",
@@ -246,7 +258,7 @@ static csn_status read_samples(struct firefox_reader *r, struct csni_span sample
         row.time_ns = time_ms > -9e12 && time_ms < 9e12 ? (int64_t)(time_ms * 1e6) : 0;
         int64_t *values = csni_profile_sample(r->p, &row, r->err);
         if (!values) return r->err ? r->err->code : CSN_E_MEMORY;
-        if (weight > -9e18 && weight < 9e18) csni_profile_add_value(&values[type], (int64_t)weight);
+        CSNI_TRY(add_weight(r, given, weight * scale, &values[type]));
     }
     return CSN_OK;
 }
@@ -325,6 +337,10 @@ static csn_status read_root(struct firefox_reader *r) {
     struct json_member m[] = { { .key = "meta" }, { .key = "libs" }, { .key = "shared" }, { .key = "threads" }, { .key = "counters" } };
     struct csni_span root, item;
     CSNI_TRY(csni_json_value(&r->scan, &root));
+    for (const uint8_t *p = root.ptr + root.size, *end = r->scan.all.ptr + r->scan.all.size; p < end; p++)
+        if (*p != ' ' && *p != '\t' && *p != '\n' && *p != '\r')
+            return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(p - r->scan.all.ptr), "more text after the profile, in a text of %zu bytes",
+                             r->scan.all.size);
     CSNI_TRY(csni_json_members(&r->scan, root, m, 5));
     CSNI_TRY(read_meta(r, m[0].value));
     while (csni_json_item(&m[1].value, &item)) CSNI_TRY(read_lib(r, item));

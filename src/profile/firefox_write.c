@@ -270,6 +270,8 @@ static void put_samples(struct firefox_writer *w, const struct sample_order *sam
     const bool has_times = samples[count - 1].time_ns != 0;
     const struct csn_str type = p->value_count ? csni_profile_str(p, p->value_types[value].type) : CSN_STR("samples");
     const bool is_bytes = p->value_count && csni_str_equal(csni_profile_str(p, p->value_types[value].unit), CSN_STR("bytes"));
+    const bool is_time = csni_str_equal(type, CSN_STR("tracing-ms"))
+                         && csni_str_equal(csni_profile_str(p, p->value_types[value].unit), CSN_STR("nanoseconds"));
     put_table(w, "samples", count);
     put(w, ",\"stack\":[");
     for (size_t i = 0; i < count; i++) {
@@ -285,7 +287,8 @@ static void put_samples(struct firefox_writer *w, const struct sample_order *sam
     put(w, "],\"weight\":[");
     for (size_t i = 0; i < count; i++) {
         if (i) put(w, ",");
-        put_number(w, p->value_count ? p->values.items[(size_t)samples[i].sample * p->value_stride + value] : 1);
+        const int64_t weight = p->value_count ? p->values.items[(size_t)samples[i].sample * p->value_stride + value] : 1;
+        is_time ? put_ms(w, weight) : put_number(w, weight);
     }
     put(w, "],\"weightType\":");
     put_string(w, is_bytes ? CSN_STR("bytes") : csni_str_equal(type, CSN_STR("tracing-ms")) ? type : CSN_STR("samples"));

@@ -219,6 +219,27 @@ def test_firefox_in(callsign, symbols, tmp_path, shared):
     assert "5 markers and counters of the input are left out" in done.stderr
 
 
+def test_fractions_of_milliseconds_count(callsign, symbols, tmp_path):
+    """Weights of tracing-ms were cut to whole milliseconds: shorter ones vanished."""
+    given = json.loads(firefox(True))
+    samples = given["threads"][0]["samples"]
+    samples.update(weight=[0.25] * len(samples["stack"]), weightType="tracing-ms")
+    profile = Pprof(convert(callsign, symbols, tmp_path, json.dumps(given), "out.pb"))
+    assert profile.types == [("tracing-ms", "nanoseconds")]
+    assert sum(values[0] for values in profile.names().values()) == 250000 * len(samples["stack"])
+    written = json.loads(convert(callsign, symbols, tmp_path, json.dumps(given), "out.json"))["threads"][0]["samples"]
+    assert written["weightType"] == "tracing-ms" and set(written["weight"]) == {0.25}
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda given: given.replace('"weight": [', '"weight": [1e300, '), "a sample has weight 1e300, need at most 9e18"),
+    (lambda given: given + "\n" + given, "more text after the profile")])
+def test_firefox_refused(callsign, tmp_path, change, message):
+    (tmp_path / "in").write_text(change(firefox(True)))
+    done = callsign.run("profile", tmp_path / "in", "-o", tmp_path / "out.pb", "--no-search")
+    assert done.returncode == 2 and message in done.stderr, done.stderr
+
+
 def test_otlp_in(callsign, symbols, tmp_path):
     """Made by hand after profiles.proto: an attribute, a mapping with an offset, a sum, and times that count 1 each."""
     table = [(5, text) for text in ("", "/nowhere/app", "cpu", "nanoseconds", "thread.name")]
