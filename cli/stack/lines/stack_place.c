@@ -85,13 +85,42 @@ static bool is_within(const struct csn_index *index, const struct line_frame *fr
     return at - found[count - 1].offset == start;
 }
 
-/* "parse_line" of "orders::(anonymous namespace)::parse_line<int>(char const*)". */
+static bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '~' || c == '$'; }
+
+/* The end of what begins with '<' at `at`; the symbol's end where it is not closed. */
+static size_t arguments_end(struct csn_str symbol, size_t at) {
+    size_t depth = 0;
+    for (; at < symbol.len; at++) {
+        if (symbol.ptr[at] == '<') depth++;
+        if (symbol.ptr[at] == '>' && symbol.ptr[at - 1] != '-' && --depth == 0) return at + 1;
+    }
+    return at;
+}
+
+/* "(char const*)", " [clone .cold]"; but "(anonymous namespace)" does not. */
+static bool ends_name(struct csn_str symbol, size_t at) {
+    static const char space[] = "(anonymous namespace)";
+    const size_t left = symbol.len - at, size = sizeof(space) - 1;
+    if (symbol.ptr[at] == '[') return true;
+    return symbol.ptr[at] == '(' && at && symbol.ptr[at - 1] != ':' && (left < size || memcmp(symbol.ptr + at, space, size) != 0);
+}
+
+/* "parse_line" of "orders::(anonymous namespace)::parse_line<int>(char const*)", of "<orders::Line as core::str::FromStr>::parse_line", of
+ * "orders::parse_line::<u8>::{closure#0}": the last part that a mangled name has as it is. */
 static struct csn_str own_name(struct csn_str symbol) {
-    if (!symbol.len) return (struct csn_str){ "", 0 };
-    size_t end = 0, from;
-    while (end < symbol.len && (symbol.ptr[end] != '(' || !end || symbol.ptr[end - 1] == ':') && symbol.ptr[end] != '<') end++;
-    for (from = end; from && symbol.ptr[from - 1] != ':' && symbol.ptr[from - 1] != '.' && symbol.ptr[from - 1] != ' ';) from--;
-    return (struct csn_str){ symbol.ptr + from, end - from };
+    struct csn_str name = { "", 0 };
+    size_t at = 0;
+    while (at < symbol.len && !ends_name(symbol, at)) {
+        const size_t from = at;
+        if (symbol.ptr[at] == '<') {
+            at = arguments_end(symbol, at);
+            continue;
+        }
+        if (strchr(":. ", symbol.ptr[at++])) continue;
+        while (at < symbol.len && !strchr(":. <(", symbol.ptr[at])) at++;
+        if (begins_name(symbol.ptr[from])) name = (struct csn_str){ symbol.ptr + from, at - from };
+    }
+    return name;
 }
 
 /* A guess needs a function of the line's name there, whether the index has it mangled or not. */
