@@ -117,6 +117,9 @@ csn_status csni_profile_label_set(struct csn_profile *profile, const struct prof
 int64_t *csni_profile_sample(struct csn_profile *profile, const struct profile_sample_row *row, struct csn_error *err);
 /* Space for `stride` values in each sample. False: no memory. */
 bool csni_profile_widen_values(struct csn_profile *profile, uint32_t stride);
-static inline void csni_profile_add_value(int64_t *sum, int64_t value) { *sum = (int64_t)((uint64_t)*sum + (uint64_t)value); }
+/* A sum beyond 64 bits is the largest of its sign. */
+static inline void csni_profile_add_value(int64_t *sum, int64_t value) {
+    if (__builtin_add_overflow(*sum, value, sum)) *sum = value < 0 ? INT64_MIN : INT64_MAX;
+}
 
 #endif

@@ -146,6 +146,13 @@ def test_a_byte_order_mark(callsign, symbols, tmp_path, name):
     assert convert(callsign, symbols, tmp_path, b"\xef\xbb\xbf" + source, "marked.folded") == convert(callsign, symbols, tmp_path, source, "plain.folded") != b""
 
 
+@pytest.mark.parametrize("middle", ["a.folded", "a.pb", "a.otlp"])
+def test_sums_beyond_64_bits(callsign, symbols, tmp_path, middle):
+    """They were negative."""
+    data = convert(callsign, symbols, tmp_path, f"a;b {2 ** 63 - 1}\na;b {2 ** 63 - 1}\na;c 7\n", middle)
+    assert sorted(convert(callsign, symbols, tmp_path, data, "out.folded").decode().splitlines()) == [f"a;b {2 ** 63 - 1}", "a;c 7"]
+
+
 def test_equal_lines_of_folded_stacks_are_one(callsign, symbols, tmp_path):
     """Two addresses of a function are two stacks; their lines have the same names."""
     other = PERF.replace("1004 f1+0x4", "1008 f1+0x8").replace("2010 main+0x10", "2014 main+0x14")
