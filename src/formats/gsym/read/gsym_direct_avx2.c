@@ -47,12 +47,6 @@ AVX2_INLINE uint64_t leb_of(uint64_t bytes, unsigned size) {
     return _pext_u64(_bzhi_u64(bytes, size * 8), 0x7f7f7f7f7f7f7f7f);
 }
 
-/* Names of C++ are long, and others often cross a line. */
-AVX2_INLINE void prefetch_name(const struct csni_gsym *gsym, uint64_t offset) {
-    csni_gsym_prefetch_string(gsym, offset);
-    csni_gsym_prefetch_string(gsym, offset + BLOCK);
-}
-
 /* Two LEB128 numbers one after the other, in eight bytes together; size 0: they are longer. */
 struct pair {
     uint64_t first, second;
@@ -296,7 +290,7 @@ AVX2_INLINE bool take_call(struct call_search *s, const struct head *head, const
     s->base += head->first;
     s->off -= head->first;
     struct csni_gsym_inlined taken = { s->base, load_strp(p + 1, w), (uint32_t)call.first, (uint32_t)call.second };
-    prefetch_name(s->gsym, taken.name);
+    csni_gsym_prefetch_string(s->gsym, taken.name);
     if (taken.call_file < s->gsym->file_count) csni_prefetch(csni_gsym_file_entry(s->gsym, taken.call_file));
     if (calls->count == CSNI_GSYM_CALLS_HELD) return false;
     calls->held[calls->count] = taken;
@@ -419,7 +413,6 @@ AVX2_INLINE bool find_line(const struct csni_gsym *gsym, const struct record *r,
         s.file = csni_checkpoint_get(entry, &c->fields[CSNI_CP_FILE]);
         s.any = true;
     }
-    if (s.file < gsym->file_count) csni_prefetch(csni_gsym_file_entry(gsym, s.file)); /* mostly the row's, too */
     if (!find_row(&s, gsym->bytes.ptr + gsym->bytes.size) || !file_of_row(&s, &out->file)) return false;
     out->line = s.line;
     return out->file && out->file < gsym->file_count;
@@ -460,7 +453,7 @@ AVX2_INLINE bool look_up(const struct csni_gsym *gsym, uint64_t addr, struct wid
     out->size = load32(p);
     out->name = load_strp(p + 4, w);
     out->calls.count = out->calls.end = 0;
-    prefetch_name(gsym, out->name);
+    csni_gsym_prefetch_string(gsym, out->name);
     if (out->size && key - start >= out->size) return false;
     if (!find_parts(p + 4 + w.strp, gsym->records.size - at - 4 - w.strp - CSNI_GSYM_PART_HEADER_SIZE, &record)) return false;
     out->reason = record.lines ? CSN_REASON_COMPLETE : CSN_REASON_NO_LINE_TABLE;
