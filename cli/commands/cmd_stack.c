@@ -248,9 +248,10 @@ static void name_json_log(const char *path, struct csn_str line) {
 /* What tells of the encoding is written as it came, and is no part of the first line. */
 static void begin_text(struct stack_run *run, const char *path, struct csn_str *line) {
     const struct csn_str text = without_byte_order_mark(*line);
+    const char *name = path ? path : "standard input";
     if (run->values->in_place) out_bytes(&run->out, line->ptr, line->len - text.len);
-    if (is_utf16(text)) cli_error(path ? path : "standard input", "UTF-16 is not read; convert it first: iconv -f UTF-16 -t UTF-8");
-    name_json_log(path ? path : "standard input", text);
+    if (is_utf16(text)) cli_error(name, "%s", utf16_advice);
+    name_json_log(name, text);
     *line = text;
 }
 

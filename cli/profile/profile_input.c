@@ -68,7 +68,7 @@ static bool is_text(const struct profile_head *head) {
 }
 
 static enum profile_kind detect_text(const struct profile_head *head) {
-    struct csn_str rest = without_byte_order_mark((struct csn_str){ head->bytes, head->end });
+    struct csn_str rest = { head->bytes, head->end };
     while (rest.len) {
         const char *end = memchr(rest.ptr, '\n', rest.len);
         size_t size = end ? (size_t)(end - rest.ptr) : rest.len;
@@ -107,14 +107,13 @@ static bool read_binary(struct csn_profile *profile, struct profile_head *head, 
 static bool read_lines(struct csn_profile *profile, struct stack_session *session, struct profile_head *head, enum profile_kind kind,
                        const char *path) {
     struct line_input input;
-    const struct csn_str text = without_byte_order_mark((struct csn_str){ head->bytes, head->end });
     if (!line_input_init(&input, head->fd, LINE_MAX_BYTES)
         || csn_profile_begin_input(profile, (struct csn_str){ path, strlen(path) }, NULL) < 0) {
         cli_error_memory("lines");
         return false;
     }
-    memcpy(input.bytes, text.ptr, text.len); /* less than its first capacity */
-    input.end = text.len;
+    memcpy(input.bytes, head->bytes, head->end); /* less than its first capacity */
+    input.end = head->end;
     bool good = kind == PROFILE_KIND_PERF ? profile_read_perf(profile, session, &input, path)
                                           : profile_read_folded(profile, session, &input, path);
     line_input_deinit(&input);
@@ -133,7 +132,7 @@ static const char *advice_for(const struct profile_head *head) {
     static const char recording[] = "PERFILE2"; /* 2ELIFREP by a machine of the other byte order */
     if (head->end >= 8 && (memcmp(head->bytes, recording, 8) == 0 || memcmp(head->bytes, "2ELIFREP", 8) == 0))
         return "a recording of perf, not a profile: give the output of perf script, as by 'perf script -i FILE | callsign profile - -o OUT'";
-    if (is_utf16((struct csn_str){ head->bytes, head->end })) return "UTF-16 is not read; convert it first: iconv -f UTF-16 -t UTF-8";
+    if (is_utf16((struct csn_str){ head->bytes, head->end })) return utf16_advice;
     return NULL;
 }
 

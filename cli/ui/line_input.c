@@ -37,6 +37,8 @@ struct csn_str without_byte_order_mark(struct csn_str line) {
     return (struct csn_str){ line.ptr + sizeof(mark), line.len - sizeof(mark) };
 }
 
+const char utf16_advice[] = "UTF-16 is not read; convert it first: iconv -f UTF-16 -t UTF-8";
+
 bool is_utf16(struct csn_str line) {
     if (line.len < 2) return false;
     if (memcmp(line.ptr, "\xff\xfe", 2) == 0 || memcmp(line.ptr, "\xfe\xff", 2) == 0) return true;

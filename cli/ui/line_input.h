@@ -48,8 +48,9 @@ bool line_input_ahead(struct line_input *input, size_t bound, bool (*enough)(str
 
 /* The first line of a text without what Windows' programs write before it (U+FEFF). */
 struct csn_str without_byte_order_mark(struct csn_str line);
-/* Whether the first line of a text is UTF-16, which no reader of lines understands. */
+/* Whether the first line of a text is UTF-16, which no reader of lines understands; and what to do then. */
 bool is_utf16(struct csn_str line);
+extern const char utf16_advice[];
 
 /* A line without its newline and a carriage return. */
 struct csn_str line_text(struct csn_str line);

@@ -235,8 +235,8 @@ csn_status csni_model_finalize(struct csni_model *model, struct csni_pool *pool,
 
 /* Gives rows that no function of their unit has to the kept functions without rows that they cover, and makes nameless
  * functions of those that cover code of no function at all (docs/formats/dwarf.md). What gets rows gets the inlined calls of strays
- * there, too, and so does a function of the stray's batch that has rows but no inlined calls. The model's last batch is empty and gets
- * what is added, allocated in `arena`. Not for exact models. Comes between csni_model_finalize() and csni_model_link(). */
+ * there, too, and so does a function of the stray's batch that has rows but no inlined calls. The model's last batch is empty and
+ * gets what is added, allocated in `arena`. Not for exact models. Comes between csni_model_finalize() and csni_model_link(). */
 csn_status csni_model_claim_rows(struct csni_model *model, struct csni_arena *arena, struct csn_convert_report *report,
                                  struct csn_error *err);
 

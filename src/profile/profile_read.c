@@ -5,6 +5,7 @@
 
 #include "base/core/file_map.h"
 #include "base/hex.h"
+#include "profile/proto_wire.h"
 
 csn_status csni_profile_hex_module(struct csn_profile *p, struct csn_str path, struct csn_str build_id, uint64_t start, uint64_t end,
                                    uint64_t file_off, uint32_t *out, struct csn_error *err) {
@@ -50,32 +51,28 @@ static bool read_head(struct csni_span bytes, uint64_t *number, uint64_t *size, 
     return (values[0] & 7) == 2;
 }
 
-static bool read_varint_at(struct csni_span bytes, size_t *at, uint64_t *out) {
-    *out = 0;
-    for (unsigned shift = 0; shift < 64 && *at < bytes.size; shift += 7) {
-        const uint8_t byte = bytes.ptr[(*at)++];
-        *out |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80)) return true;
-    }
-    return false;
+static bool next_varint(struct csni_cursor *c, uint64_t *out) {
+    const uint8_t *from = c->p;
+    *out = csni_cursor_uleb(c);
+    return !c->failed && c->p - from <= PROTO_VARINT_MAX;
 }
 
 /* Go's run-time library begins with a number (time_nanos) or with period_type. Every field that can be seen must be one of Profile, with
  * its wire type; there must be one more after the first. Text does not pass: of "PERFILE2", the second field is a number of bytes. */
 static bool has_pprof_fields(struct csni_span bytes) {
     enum { FIRST_NUMBER = 7, PERIOD_TYPE = 11, COMMENT = 13, LAST_FIELD = 15 };
-    size_t at = 0, count = 0;
-    while (at < bytes.size) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    size_t count = 0;
+    while (csni_cursor_left(&c)) {
         uint64_t tag, value;
-        if (!read_varint_at(bytes, &at, &tag)) return count > 1;
+        if (!next_varint(&c, &tag)) break;
         const uint64_t number = tag >> 3, type = tag & 7;
         const bool is_message = number < FIRST_NUMBER || number == PERIOD_TYPE;
-        if (!number || number > LAST_FIELD || (type != 2 && type != 0)) return false;
-        if (number != COMMENT && is_message != (type == 2)) return false;
-        if (!read_varint_at(bytes, &at, &value)) return count > 1;
+        if (!number || number > LAST_FIELD || (type != PROTO_BYTES && type != PROTO_VARINT)) return false;
+        if (number != COMMENT && is_message != (type == PROTO_BYTES)) return false;
+        if (!next_varint(&c, &value)) break;
         count++;
-        if (type == 2 && value > bytes.size - at) return count > 1;
-        if (type == 2) at += (size_t)value;
+        if (type == PROTO_BYTES) csni_cursor_skip(&c, value);
     }
     return count > 1;
 }

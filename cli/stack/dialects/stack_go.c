@@ -21,7 +21,7 @@ struct go_state {
     size_t symbol_size;      /* 0: there was none */
     bool inlined;            /* the call of that function was */
     bool after_head;         /* "goroutine 1 [running]:" was the last line */
-    bool after_panic;        /* the frame before was of panic(), or of runtime.sigpanic() */
+    bool after_panic;        /* the frame before was of panic() */
     bool has_goroutine;      /* of this report, after its signal */
     uint64_t signal_pc;      /* where the signal of this report interrupted the program; 0: there was none */
     struct csn_str module;   /* Go names no modules: the first index that was given */
@@ -125,7 +125,6 @@ static bool is_elision(struct csn_str line) {
 
 /* The frame of the function before. */
 static enum line_kind finish_frame(struct go_state *go, struct line_frame *out) {
-    static const char sigpanic[] = "runtime.sigpanic";
     const struct csn_str symbol = { go->symbol, go->symbol_size };
     out->symbol = symbol;
     out->module = go->module;
@@ -140,7 +139,7 @@ static enum line_kind finish_frame(struct go_state *go, struct line_frame *out) 
         out->value = out->pc;
         if (out->interrupted_pc == out->pc) out->flags = CSN_STACK_EXACT;
     }
-    go->after_panic = name_is(symbol, go_panic) || name_is(symbol, sigpanic);
+    go->after_panic = name_is(symbol, go_panic);
     go->symbol_size = 0;
     go->after_head = false;
     return KIND_FRAME;

@@ -13,6 +13,7 @@
 #include "stack/dialects/dialects.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
+#include "stack/lines/stack_place.h"
 
 struct jvm_state {
     uint64_t signal_pc;   /* of this report */
@@ -33,10 +34,8 @@ static bool read_event(struct jvm_state *jvm, struct line_scan s) {
     return true;
 }
 
-/* Libraries are loaded at multiples of a page. */
 static bool is_caller(const struct jvm_state *jvm, uint64_t offset) {
-    enum { PAGE_SIZE = 4096 };
-    return jvm->is_no_signal || (jvm->has_signal_pc && (jvm->signal_pc - offset) % PAGE_SIZE != 0);
+    return jvm->is_no_signal || (jvm->has_signal_pc && !may_lie_at(offset, jvm->signal_pc));
 }
 
 /* "0x0000000000000000" alone */

@@ -40,6 +40,7 @@ enum line_mark {
 
 uint32_t line_marks(struct csn_str line);
 
+/* A line, which ends as one that a terminal's colours end, without these. */
 struct csn_str log_line_before_colours(struct csn_str line);
 /* A line without its newline, a carriage return, and what ends a terminal's colours before them. */
 static inline struct csn_str log_line_text(struct csn_str line) {
@@ -49,8 +50,7 @@ static inline struct csn_str log_line_text(struct csn_str line) {
 }
 
 /* Bytes of what a log daemon writes before the text of a line: the time, the host and the program of syslog and the journal, Android's
- * logcat, containers' runtimes; and of a terminal's colours. 0: there is
- * none. */
+ * logcat, containers' runtimes; and of a terminal's colours. 0: there is none. */
 size_t log_prefix_size(struct csn_str line);
 
 #endif

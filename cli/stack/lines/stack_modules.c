@@ -128,16 +128,13 @@ static bool find_function(struct stack_session *session, const struct csn_index 
 }
 
 bool stack_modules_demangled(struct stack_session *session, const struct symbol_site *site, struct csn_str *module) {
-    enum { CANDIDATES_MAX = 64 };
     const size_t given = csn_store_given_count(session->store);
-    for (size_t i = 0; i < given && i < CANDIDATES_MAX; i++) {
-        const struct csn_str name = csn_store_given_name(session->store, i);
-        const uint32_t number = session_name_module(session, name, NULL);
-        const struct csn_index *index = number == NO_MODULE ? NULL : session_index(session, number);
+    for (size_t i = 0; i < given && i < SESSION_GIVEN_MAX; i++) {
+        const struct csn_index *index = session_given_index(session, i);
         uint64_t start;
         uint32_t count;
         if (!index || !find_function(session, index, site, &start, &count) || !count) continue;
-        *module = name;
+        *module = csn_store_given_name(session->store, i);
         return true;
     }
     return false;
@@ -154,10 +151,8 @@ static bool add_bare_symbol(struct stack_session *session, const struct line_fra
     return session_add_symbol(session, &named, frame->symbol, frame->flags);
 }
 
-/* Images are loaded at multiples of a page. */
 static uint32_t site_flags(const struct line_frame *frame, uint64_t start) {
-    enum { PAGE_SIZE = 4096 };
-    const bool interrupted = frame->interrupted_pc && (start + frame->value - frame->interrupted_pc) % PAGE_SIZE == 0;
+    const bool interrupted = frame->interrupted_pc && may_lie_at(start + frame->value, frame->interrupted_pc);
     return interrupted ? CSN_STACK_EXACT : frame->flags;
 }
 

@@ -8,7 +8,7 @@
 
 #include "ui/growing.h"
 
-enum { PAGE_SIZE = 4096, CANDIDATES_MAX = 64, LOOKUP_FRAMES = 64, UNPLACED_NAME = 48 };
+enum { PAGE_SIZE = 4096, LOOKUP_FRAMES = 64, UNPLACED_NAME = 48 };
 
 struct unplaced {
     size_t frame;    /* of the session */
@@ -85,7 +85,9 @@ static bool is_within(const struct csn_index *index, const struct line_frame *fr
     return at - found[count - 1].offset == start;
 }
 
-static bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '~' || c == '$'; }
+static bool begins_name(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '~' || c == '$';
+}
 
 /* The end of what begins with '<' at `at`; the symbol's end where it is not closed. */
 static size_t arguments_end(struct csn_str symbol, size_t at) {
@@ -139,7 +141,7 @@ static bool place_in_function(const struct csn_index *index, const struct line_f
                               uint64_t *addr) {
     if (frame->has_symbol_offset) {
         *addr = start + frame->symbol_offset;
-        return (frame->value - *addr) % PAGE_SIZE == 0 && is_within(index, frame, start, *addr);
+        return may_lie_at(*addr, frame->value) && is_within(index, frame, start, *addr);
     }
     *addr = known ? frame->value - known->bias : 0;
     if (known && is_within(index, frame, start, *addr)) return true;
@@ -168,13 +170,12 @@ static bool place_by_name(struct stack_session *session, const struct csn_index 
 
 bool stack_place_symbol(struct stack_session *session, const struct symbol_site *site, struct csn_str *module) {
     size_t given = csn_store_given_count(session->store);
-    for (size_t i = 0; i < given && i < CANDIDATES_MAX; i++) {
-        struct csn_str candidate = csn_store_given_name(session->store, i);
-        uint32_t number = session_name_module(session, candidate, NULL), count = 0;
-        const struct csn_index *index = number == NO_MODULE ? NULL : session_index(session, number);
+    for (size_t i = 0; i < given && i < SESSION_GIVEN_MAX; i++) {
+        const struct csn_index *index = session_given_index(session, i);
         uint64_t start;
+        uint32_t count = 0;
         if (!index || !symbol_tables_find(&session->symbols, index, site, &start, &count) || count != 1) continue;
-        *module = candidate;
+        *module = csn_store_given_name(session->store, i);
         return true;
     }
     return false;
@@ -182,8 +183,7 @@ bool stack_place_symbol(struct stack_session *session, const struct symbol_site 
 
 bool stack_place_is_alone(struct stack_session *session, uint64_t addr, uint32_t flags) {
     if (csn_store_given_count(session->store) != 1) return false;
-    uint32_t module = session_name_module(session, csn_store_given_name(session->store, 0), NULL);
-    const struct csn_index *index = module == NO_MODULE ? NULL : session_index(session, module);
+    const struct csn_index *index = session_given_index(session, 0);
     return index && has_function(index, flags, addr);
 }
 
@@ -236,7 +236,7 @@ static uint32_t kernel_module(struct stack_session *session, const struct csn_in
     uint32_t module = session_name_module(session, usual, NULL);
     *index = module == NO_MODULE ? NULL : session_index(session, module);
     size_t given = csn_store_given_count(session->store);
-    for (size_t i = 0; !*index && i < given && i < CANDIDATES_MAX; i++) {
+    for (size_t i = 0; !*index && i < given && i < SESSION_GIVEN_MAX; i++) {
         module = session_name_module(session, csn_store_given_name(session->store, i), NULL);
         if (module != NO_MODULE && session_image_base(session, module) >= kernels_start) *index = session_index(session, module);
     }
@@ -265,8 +265,8 @@ bool stack_place_pc(struct stack_places *places, struct stack_session *session, 
     if (frame->is_unnamed) return place_in_kernel(places, session, frame, module, addr);
     if (frame->module.len) return place_in(places, session, frame, frame->module, guess, module, addr);
     size_t count = csn_store_given_count(session->store), programs = 0;
-    for (size_t i = 0; i < count && i < CANDIDATES_MAX; i++) programs += !is_library(csn_store_given_name(session->store, i));
-    for (size_t i = 0; i < count && i < CANDIDATES_MAX; i++) {
+    for (size_t i = 0; i < count && i < SESSION_GIVEN_MAX; i++) programs += !is_library(csn_store_given_name(session->store, i));
+    for (size_t i = 0; i < count && i < SESSION_GIVEN_MAX; i++) {
         struct csn_str name = csn_store_given_name(session->store, i);
         guess = (struct place_guess){ count == 1, programs == 1 && !is_library(name) };
         if (place_in(places, session, frame, name, guess, module, addr)) return true;
@@ -309,7 +309,7 @@ void stack_place_rest(struct stack_places *places, struct stack_session *session
             continue;
         }
         size_t count = csn_store_given_count(session->store);
-        for (size_t k = 0; k < count && k < CANDIDATES_MAX; k++)
+        for (size_t k = 0; k < count && k < SESSION_GIVEN_MAX; k++)
             if (place_as_others(places, session, item, csn_store_given_name(session->store, k))) break;
     }
     places->unplaced_count = 0;

@@ -21,6 +21,12 @@ struct stack_places {
     size_t unplaced_count, unplaced_capacity;
 };
 
+/* Whether an address of an image may lie at `pc`: images are loaded at multiples of a page. */
+static inline bool may_lie_at(uint64_t address, uint64_t pc) {
+    enum { SMALLEST_PAGE = 4096 };
+    return (address - pc) % SMALLEST_PAGE == 0;
+}
+
 void stack_places_deinit(struct stack_places *places);
 
 /* True: *module and *addr are where the pc of `frame`, which no mapping covers, lies. A module that the line names is the only

@@ -119,6 +119,11 @@ const struct csn_index *session_index(struct stack_session *session, uint32_t mo
     return module_table_index(session->modules, session->store, module, session->explain);
 }
 
+const struct csn_index *session_given_index(struct stack_session *session, size_t number) {
+    uint32_t module = session_name_module(session, csn_store_given_name(session->store, number), NULL);
+    return module == NO_MODULE ? NULL : session_index(session, module);
+}
+
 uint64_t session_image_base(struct stack_session *session, uint32_t module) {
     const struct csn_index *index = session_index(session, module);
     struct csn_index_info info = { .base_address = 0 };

@@ -60,6 +60,9 @@ uint32_t session_find_module(const struct stack_session *session, struct csn_str
 uint32_t session_name_module(struct stack_session *session, struct csn_str name, const struct build_id *id);
 /* The index of a module; NULL: there is none. */
 const struct csn_index *session_index(struct stack_session *session, uint32_t module);
+/* The same of a given index, by its number in the store: at most SESSION_GIVEN_MAX are looked through. */
+enum { SESSION_GIVEN_MAX = 64 };
+const struct csn_index *session_given_index(struct stack_session *session, size_t number);
 /* The address of the image's first byte, as its index has it; 0: not known. */
 uint64_t session_image_base(struct stack_session *session, uint32_t module);
 

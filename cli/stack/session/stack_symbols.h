@@ -26,8 +26,9 @@ struct symbol_site {
 bool symbol_tables_find(struct symbol_tables *tables, const struct csn_index *index, const struct symbol_site *site,
                         uint64_t *start, uint32_t *count);
 
-/* The starts of functions whose names are the same but for what demanglers write differently (plain_name.h); of several,
- * those that are called exactly that, if there are any. None if there are more than `capacity`. False: no memory. The first call for an index demangles all its names. */
+/* The starts of functions whose names are the same but for what demanglers write differently (plain_name.h); of several, those that
+ * are called exactly that, if there are any. None if there are more than `capacity`. False: no memory. The first call for an index demangles
+ * all its names. */
 bool symbol_tables_find_plain(struct symbol_tables *tables, const struct csn_index *index, struct csn_str name, uint64_t *starts,
                               uint32_t capacity, uint32_t *count);
 
