@@ -1,7 +1,7 @@
-/* Any bytes as a Mach-O file, a universal one, or an archive of them: slices and members, function bounds, debug maps, and
- * address maps made of these and of the file's own symbols. What any object file has is fuzz_object's. Invariants: a status
- * and its error agree, views lie within the file, bounds and ranges ascend, the functions of a debug map belong to its objects
- * in order. */
+/* Any bytes as a Mach-O file, a universal one, or an archive of them, thin ones too: slices and members, function bounds, debug
+ * maps, and address maps made of these and of the file's own symbols. What any object file has is fuzz_object's. Invariants: a
+ * status and its error agree, views lie within the file, bounds and ranges ascend, the functions of a debug map belong to its
+ * objects in order, members are found by name where the archive has their bytes. */
 #include <stdlib.h>
 
 #include "object/address_map.h"
@@ -86,7 +86,8 @@ static void read_members(struct csni_span file) {
         require(member.name.len);
         require_within(file, member.name.ptr, member.name.len);
         require_within(file, member.bytes.ptr, member.bytes.size);
-        require(csni_archive_find(file, member.name, member.mtime, &again, NULL) == CSN_OK);
+        csn_status found = csni_archive_find(file, member.name, member.mtime, &again, NULL);
+        require(found == (archive.is_thin ? CSN_E_UNSUPPORTED : CSN_OK));
         read_image(member.bytes);
     }
     require(status == CSN_NONE || status == err.code);
