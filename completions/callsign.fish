@@ -239,7 +239,7 @@ complete -c callsign -n '__fish_seen_subcommand_from cache' -s j -l threads -x -
 complete -c callsign -n '__fish_seen_subcommand_from cache' -l max-memory -x -d 'add'
 complete -c callsign -n '__fish_seen_subcommand_from cache' -l debug-dir -r -F -d 'add'
 complete -c callsign -n '__fish_seen_subcommand_from cache' -l offline -d 'add'
-complete -c callsign -n '__fish_seen_subcommand_from cache' -s q -l quiet -d 'add'
+complete -c callsign -n '__fish_seen_subcommand_from cache' -s q -l quiet -d 'add, prune'
 
 complete -c callsign -n '__fish_seen_subcommand_from udf' -s f -l format -x -d 'RowBinary, TSV, JSONEachRow or Arrow (IPC stream or file)'
 complete -c callsign -n '__fish_seen_subcommand_from udf' -s s -l store -r -F -d 'a folder of indexes by build id (ab/cdef....gsym) or by name (NAME.gsym)'

@@ -290,7 +290,7 @@ case $state in
                     '--max-memory[add]:size:' \
                     '--debug-dir[add]:dir:_files' \
                     '--offline[add]' \
-                    '(-q --quiet)'{-q,--quiet}'[add]' \
+                    '(-q --quiet)'{-q,--quiet}'[add, prune]' \
                     '*:file:_files'
                 ;;
             udf)

@@ -26,13 +26,14 @@ enum { WHY_SIZE = 512, WORKED = 0, PARTIAL = 1, FAILED = 2 };
 struct store_run {
     struct opened_store opened;
     bool is_json, is_quiet, is_dry;
-    uint64_t max_bytes, max_age_s;  /* 0: no limit */
+    bool has_max_bytes, has_max_age;
+    uint64_t max_bytes, max_age_s;
     const char *keep_file;
     uint64_t stored, damaged;
     bool failed;
 };
 
-static void complain(const char *path, const char *why) { fprintf(stderr, "callsign: %s: %s\n", path, why); }
+static void complain(const char *path, const char *why) { fprintf(stderr, "callsign: %s: %s\n", *path ? path : "''", why); }
 
 /* ---- add ---- */
 
@@ -129,23 +130,38 @@ static int compare_ages(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-static bool read_keep_list(struct prune *prune, const char *path) {
+static bool keep_line(struct prune *prune, const char *line) {
+    char **grown = reallocarray(prune->keep, prune->keep_count + 1, sizeof(*grown));
+    if (!grown) return false;
+    prune->keep = grown;
+    if (!(prune->keep[prune->keep_count] = strdup(line))) return false;
+    prune->keep_count++;
+    return true;
+}
+
+/* 0, or an errno: without the whole list, files would go that have to stay. */
+static int read_keep_list(struct prune *prune, const char *path) {
     char *line = NULL;
     size_t cap = 0;
     ssize_t size;
+    bool kept = true;
     FILE *file = path ? fopen(path, "re") : NULL;
-    if (path && !file) return false;
-    while (file && (size = getline(&line, &cap, file)) >= 0) {
+    if (path && !file) return errno;
+    errno = 0;
+    while (file && kept && (size = getline(&line, &cap, file)) >= 0) {
         while (size && (line[size - 1] == '\n' || line[size - 1] == ' ' || line[size - 1] == '\r')) line[--size] = 0;
-        if (size == 0 || line[0] == '#') continue;
-        char **grown = reallocarray(prune->keep, prune->keep_count + 1, sizeof(*grown));
-        if (!grown) break;
-        prune->keep = grown;
-        if ((prune->keep[prune->keep_count] = strdup(line))) prune->keep_count++;
+        kept = size == 0 || line[0] == '#' || keep_line(prune, line);
     }
+    int error = !kept ? ENOMEM : file && !feof(file) ? (errno ? errno : EIO) : 0;
     free(line);
     if (file) fclose(file);
-    return true;
+    return error;
+}
+
+static void free_prune(struct prune *prune) {
+    for (size_t i = 0; i < prune->keep_count; i++) free(prune->keep[i]);
+    free(prune->keep);
+    free(prune->items);
 }
 
 static void remove_file(struct store_run *run, const char *relative) {
@@ -161,43 +177,54 @@ static void remove_file(struct store_run *run, const char *relative) {
     catalogue_remove(symbol_store_catalogue(run->opened.store), relative);
 }
 
+static void print_pruned(const struct store_run *run, const struct prunable *item) {
+    struct text line = { 0 };
+    if (!run->is_json) {
+        printf("%s\n", item->path);
+        return;
+    }
+    text_char(&line, '{');
+    text_json_member(&line, "path", item->path);
+    text_format(&line, ",\"bytes\":%llu}\n", (unsigned long long)item->bytes);
+    fwrite(line.ptr, 1, line.size, stdout);
+    text_free(&line);
+}
+
 static void prune_items(struct store_run *run, struct prune *prune) {
-    int64_t oldest = run->max_age_s ? ((int64_t)time(NULL) - (int64_t)run->max_age_s) * 1000000000 : INT64_MIN;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t oldest = run->has_max_age ? ((int64_t)now.tv_sec - (int64_t)run->max_age_s) * 1000000000 + now.tv_nsec : INT64_MIN;
     qsort(prune->items, prune->count, sizeof(*prune->items), compare_ages);
     for (size_t i = 0; i < prune->count; i++) {
         const struct prunable *item = &prune->items[i];
-        bool is_old = item->modified_ns < oldest, is_too_much = run->max_bytes && prune->bytes > run->max_bytes;
+        bool is_old = item->modified_ns < oldest, is_too_much = run->has_max_bytes && prune->bytes > run->max_bytes;
         if (item->is_kept || (!is_old && !is_too_much)) continue;
         if (!run->is_dry) remove_file(run, item->path);
         prune->bytes -= item->bytes;
         run->stored++;
-        if (!run->is_quiet) printf("%s\n", item->path);
+        if (!run->is_quiet) print_pruned(run, item);
     }
 }
 
 static int prune_store(struct store_run *run, char **paths, int count) {
     struct prune prune = { .items = NULL };
     char why[WHY_SIZE] = "";
+    bool is_listed = false;
     (void)paths, (void)count;
-    if (run->opened.bucket || (!run->max_bytes && !run->max_age_s)) {
+    if (run->opened.bucket || (!run->has_max_bytes && !run->has_max_age)) {
         fprintf(stderr, run->opened.bucket ? "callsign: store prune: a bucket is pruned by its own lifecycle rules\n"
                                            : "callsign: store prune: --max-bytes or --max-age is needed\n");
         return FAILED;
     }
-    if (!read_keep_list(&prune, run->keep_file)) {
-        complain(run->keep_file, strerror(errno));
-        return FAILED;
-    }
-    if (symbol_store_scan(run->opened.store, NULL, why, sizeof(why)) < 0 ||
-        catalogue_walk(symbol_store_catalogue(run->opened.store), note_prunable, &prune) < 0) {
-        fprintf(stderr, "callsign: store prune: %s\n", why);
-        return FAILED;
-    }
-    prune_items(run, &prune);
-    for (size_t i = 0; i < prune.keep_count; i++) free(prune.keep[i]);
-    free(prune.keep);
-    free(prune.items);
-    return run->failed ? FAILED : WORKED;
+    int error = read_keep_list(&prune, run->keep_file);
+    if (error) complain(run->keep_file, strerror(error));
+    else if (symbol_store_scan(run->opened.store, NULL, why, sizeof(why)) < 0 ||
+        catalogue_walk(symbol_store_catalogue(run->opened.store), note_prunable, &prune) < 0)
+        fprintf(stderr, "callsign: store prune: %s\n", *why ? why : "the catalogue cannot be read");
+    else is_listed = true;
+    if (is_listed) prune_items(run, &prune);
+    free_prune(&prune);
+    return run->failed || !is_listed ? FAILED : WORKED;
 }
 
 /* ---- fsck ---- */
@@ -291,8 +318,8 @@ static void read_flag(struct store_run *run, const char *flag) {
     if (strcmp(flag, "json") == 0) run->is_json = true;
     else if (strcmp(flag, "quiet") == 0) run->is_quiet = true;
     else if (strcmp(flag, "dry-run") == 0) run->is_dry = true;
-    else if (strncmp(flag, "max-bytes:", 10) == 0) run->max_bytes = strtoull(flag + 10, NULL, 10);
-    else if (strncmp(flag, "max-age:", 8) == 0) run->max_age_s = strtoull(flag + 8, NULL, 10);
+    else if (strncmp(flag, "max-bytes:", 10) == 0) run->has_max_bytes = true, run->max_bytes = strtoull(flag + 10, NULL, 10);
+    else if (strncmp(flag, "max-age:", 8) == 0) run->has_max_age = true, run->max_age_s = strtoull(flag + 8, NULL, 10);
     else if (strncmp(flag, "keep:", 5) == 0) run->keep_file = flag + 5;
 }
 

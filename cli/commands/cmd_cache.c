@@ -25,19 +25,19 @@ static const struct option_spec options[] = {
     { .name = "cache-dir", .kind = OPTION_TEXT, .offset = offsetof(struct cache_command_values, cache.dir), .value_name = "DIR",
       .help = "the folder (default: $CALLSIGN_CACHE, else\n$XDG_CACHE_HOME/callsign, else ~/.cache/callsign)" },
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct cache_command_values, json),
-      .help = "list, verify: one JSON object a line" },
+      .help = "list, verify: one JSON object a line", .verbs = "list verify" },
     { .name = "max-bytes", .kind = OPTION_TEXT, .offset = offsetof(struct cache_command_values, max_bytes), .value_name = "SIZE",
-      .help = "prune: remove the least recently used entries until the rest\ntakes at most this (default 16G)" },
+      .help = "prune: remove the least recently used entries until the rest\ntakes at most this (default 16G)", .verbs = "prune" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct cache_command_values, threads), .max = 1024,
-      .value_name = "N", .help = "add: files that are converted at the same time (default 0:\none per core)" },
-    { .name = "max-memory", .kind = OPTION_SIZE, .offset = offsetof(struct cache_command_values, cache.max_memory), .value_name = "SIZE",
-      .help = "add: convert only as many files at the same time as this is\nlikely to be enough for (default: half of the memory)" },
+      .value_name = "N", .help = "add: files that are converted at the same time (default 0:\none per core)", .verbs = "add" },
+    { .name = "max-memory", .kind = OPTION_SIZE, .offset = offsetof(struct cache_command_values, cache.max_memory), .min = 1, .value_name = "SIZE",
+      .help = "add: convert only as many files at the same time as this is\nlikely to be enough for (default: half of the memory)", .verbs = "add" },
     { .name = "debug-dir", .kind = OPTION_TEXTS, .offset = offsetof(struct cache_command_values, companions.debug_dirs),
-      .value_name = "DIR", .help = "add: search this folder for debug files instead of\n/usr/lib/debug; can be repeated" },
+      .value_name = "DIR", .help = "add: search this folder for debug files instead of\n/usr/lib/debug; can be repeated", .verbs = "add" },
     { .name = "offline", .kind = OPTION_FLAG, .offset = offsetof(struct cache_command_values, offline),
-      .help = "add: do not ask debuginfod servers" },
+      .help = "add: do not ask debuginfod servers", .verbs = "add" },
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct cache_command_values, quiet),
-      .help = "add: show errors only" },
+      .help = "add, prune: show errors only" },
 };
 
 struct cache_run {
@@ -179,8 +179,9 @@ static enum exit_code prune_entries(struct cache_run *run, char **paths, int cou
         cli_error_status(NULL, status, &err);
         return EXIT_FAILED;
     }
-    cli_report("%llu entries removed (%llu bytes), %llu left (%llu bytes)", (unsigned long long)pruned.entries,
-               (unsigned long long)pruned.bytes, (unsigned long long)pruned.entries_left, (unsigned long long)pruned.bytes_left);
+    if (!run->values->quiet)
+        cli_report("%llu entries removed (%llu bytes), %llu left (%llu bytes)", (unsigned long long)pruned.entries,
+                   (unsigned long long)pruned.bytes, (unsigned long long)pruned.entries_left, (unsigned long long)pruned.bytes_left);
     return EXIT_WORKED;
 }
 
@@ -263,6 +264,7 @@ const struct command cache_command = {
         "\n"
         "Exit status: 1 if add could not convert some of the files or found none, or if verify found a damaged entry.\n",
     .example = "callsign cache add /usr/lib/debug",
+    .verbs = "add list path prune verify",
     .min_operands = 1,
     .max_operands = -1,
     .values_size = sizeof(struct cache_command_values),

@@ -32,7 +32,7 @@ static const struct option_spec options[] = {
       .help = "format of the index; gsym: GSYM version 1; gsym-v2: version 2,\nfor more than 4 GiB; gsym-auto, the default: version 1 if it can\nhold the input; breakpad: Breakpad's text symbol file;\nbsym: of Symbian ROMs; gsym-section: an object file with a GSYM\nof 2017 in a section, for callsign embed or a linker" },
     { .name = "endian", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, endian), .value_name = "ORDER",
       .help = "byte order of the index, little or big (default: the input's)" },
-    { .name = "segment-size", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, segment_size),
+    { .name = "segment-size", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, segment_size), .min = 1,
       .value_name = "BYTES", .help = "write several indexes of about this size, OUT-0xADDRESS, and\na list of them, OUT-manifest.json" },
     { .name = "revision", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, revision), .value_name = "REV",
       .help = "of gsym-section: A to G (default B), or B-script for the\nPython script of 2017" },
@@ -68,13 +68,13 @@ static const struct option_spec options[] = {
       .help = "--accelerate for a file that is read from a server: a first\nlookup takes at most five requests" },
     { .name = "strict", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, strict),
       .help = "fail if anything is dropped or damaged" },
-    { .name = "max-inflate", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, max_inflate),
+    { .name = "max-inflate", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, max_inflate), .min = 1,
       .value_name = "BYTES", .help = "refuse an input whose sections inflate to more than this in\n"
                                      "total (default 64G; suffixes K, M, G, T)" },
     { .name = "report", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, report), .value_name = "FILE",
       .help = "write what was read, merged, clipped and dropped as JSON;\n- is standard output" },
     { .name = "verbose", .letter = 'v', .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, verbose),
-      .help = "also report what was merged: names that share their code" },
+      .help = "also report what was merged: names that share their code", .excluded_by = "quiet" },
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, quiet),
       .help = "print errors only: no progress bar, no summary" },
 };
@@ -156,6 +156,18 @@ static bool segments_are_good(const struct convert_values *values) {
     if (!values->segment_size || format == CSN_FORMAT_GSYM_V1 || format == CSN_FORMAT_GSYM_V2 || format == CSN_FORMAT_GSYM_AUTO)
         return true;
     cli_error(NULL, "option '--segment-size' needs '--to gsym', 'gsym-v2' or 'gsym-auto'");
+    return false;
+}
+
+/* Options that outputs of other formats would ignore. */
+static bool format_options_are_good(const struct convert_values *values) {
+    uint32_t format = values->to ? csn_convert_format_find(values->to) : CSN_FORMAT_GSYM_AUTO;
+    const char *of_breakpad = values->mangled ? "mangled" : values->no_unwind ? "no-cfi" : NULL;
+    bool is_text_or_bsym = format == CSN_FORMAT_BREAKPAD || format == CSN_FORMAT_BSYM;
+    if (of_breakpad && format != CSN_FORMAT_BREAKPAD) cli_error(NULL, "option '--%s' needs '--to breakpad'", of_breakpad);
+    else if (values->endian && is_text_or_bsym) cli_error(NULL, "option '--endian' does not go with '--to %s', which has one byte order", values->to);
+    else if (values->bare_patterns && !values->call_sites.count) cli_error(NULL, "option '--bare-patterns' needs '--call-sites'");
+    else return true;
     return false;
 }
 
@@ -408,7 +420,7 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     if (!format_is_known(values->to)) return EXIT_FAILED;
     uint32_t byte_order, merge;
     if (!byte_order_of(values->endian, &byte_order) || !merge_mode(values->merged, &merge)) return EXIT_FAILED;
-    if (!segments_are_good(values) || !bsym_options_are_good(values) || !section_options_are_good(values)) return EXIT_FAILED;
+    if (!format_options_are_good(values) || !segments_are_good(values) || !bsym_options_are_good(values) || !section_options_are_good(values)) return EXIT_FAILED;
     if (!names_can_change(values)) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);

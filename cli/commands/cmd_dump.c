@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "lookup/address_text.h"
-#include "lookup/answer.h"
+#include "lookup/answer_printer.h"
 #include "commands/commands.h"
 #include "input/companion_options.h"
 #include "ui/cli_message.h"
@@ -59,18 +59,22 @@ static void put_all(struct dump *dump, const struct dump_values *values, const c
         put_function(dump, values->json, idx);
 }
 
-static bool put_at(struct dump *dump, bool json, const char *text) {
+/* One that is no address does not keep the others from their answers. */
+static void put_at(struct dump *dump, bool json, const char *text) {
     struct answer answer = { 0 };
-    if (!address_parse((struct csn_str){ text, strlen(text) }, &answer.addr)) {
-        cli_error(NULL, "'%s' is not a hexadecimal address", text);
-        return false;
+    const struct csn_str given = { text, strlen(text) };
+    if (!address_parse(given, &answer.addr)) {
+        struct answer_printer printer = { .json = json };
+        answer_printer_put_bad_operand(&printer, given, address_fault(given), true, &dump->out);
+        dump->partial = true;
+        return;
     }
     answer.status = csn_index_lookup_refs(dump->index, answer.addr, CSN_LOOKUP_DEFAULT, NULL, 0, &answer.found,
                                           &answer.err);
     answer.found.frame_count = 0;
     if (answer.status == CSN_OK) {
         put_function(dump, json, answer.found.function_index);
-        return true;
+        return;
     }
     dump->partial = true;
     if (json) {
@@ -80,22 +84,35 @@ static bool put_at(struct dump *dump, bool json, const char *text) {
     } else {
         answer_put_text(&answer, &dump->names, &dump->out);
     }
-    return true;
 }
 
 static enum exit_code dump_index(struct dump *dump, const struct dump_values *values, char **operands, int count) {
     csn_index_get_info(dump->index, &dump->info, sizeof(dump->info));
     if (count == 1) put_all(dump, values, operands[0]);
-    for (int i = 1; i < count; i++)
-        if (!put_at(dump, values->json, operands[i])) return EXIT_FAILED;
+    for (int i = 1; i < count; i++) put_at(dump, values->json, operands[i]);
     if (!out_finish_stdout(&dump->out)) return EXIT_FAILED;
     if (dump->damaged) cli_error(operands[0], "some records are damaged (see 'error:' in the dump)");
     return dump->damaged || dump->partial ? EXIT_PARTIAL : EXIT_WORKED;
 }
 
+/* Before anything is opened. */
+static bool operands_are_good(const struct dump_values *values, char **addresses, int count) {
+    uint64_t addr;
+    if (values->summary && count) {
+        cli_error(NULL, "option '--summary' shows the header only: it does not go with an address");
+        return false;
+    }
+    for (int i = 0; i < count; i++)
+        if (address_parse((struct csn_str){ addresses[i], strlen(addresses[i]) }, &addr)) return true;
+    for (int i = 0; i < count; i++)
+        cli_error(NULL, "'%s' is %s", addresses[i], address_fault((struct csn_str){ addresses[i], strlen(addresses[i]) }));
+    return !count;
+}
+
 static enum exit_code run_dump(const void *given, char **operands, int operand_count) {
     const struct dump_values *values = given;
     static struct dump dump;
+    if (!operands_are_good(values, operands + 1, operand_count - 1)) return EXIT_FAILED;
     out_init(&dump.out, STDOUT_FILENO);
     if (!name_text_init_for(&dump.names, values->demangle, values->shorten, values->shorten_nested)) return EXIT_FAILED;
     enum exit_code code = EXIT_FAILED;

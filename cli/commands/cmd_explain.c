@@ -32,7 +32,7 @@ static bool explain_one(const struct csn_index *index, const char *path, const c
     uint64_t addr;
     if (!address_parse(text, &addr)) {
         struct answer_printer printer = { .json = json };
-        answer_printer_put_bad_operand(&printer, text, "", true, out);
+        answer_printer_put_bad_operand(&printer, text, address_fault(text), true, out);
         return false;
     }
     explain_find(index, addr, &found);
@@ -46,7 +46,8 @@ static bool has_address(char **operands, int count) {
     uint64_t addr;
     for (int i = 0; i < count; i++)
         if (address_parse((struct csn_str){ operands[i], strlen(operands[i]) }, &addr)) return true;
-    cli_error(NULL, "'%s' is not a hexadecimal address", operands[0]);
+    for (int i = 0; i < count; i++)
+        cli_error(NULL, "'%s' is %s", operands[i], address_fault((struct csn_str){ operands[i], strlen(operands[i]) }));
     return false;
 }
 

@@ -25,7 +25,7 @@ static const struct option_spec options[] = {
     { .name = "offline", .kind = OPTION_FLAG, .offset = offsetof(struct find_values, offline),
       .help = "do not ask debuginfod servers" },
     { .name = "cache-dir", .kind = OPTION_TEXT, .offset = offsetof(struct find_values, cache.dir), .value_name = "DIR",
-      .help = "folder of converted indexes (default: $CALLSIGN_CACHE, else\n$XDG_CACHE_HOME/callsign, else ~/.cache/callsign)" },
+      .help = "folder of converted indexes (default: $CALLSIGN_CACHE, else\n$XDG_CACHE_HOME/callsign, else ~/.cache/callsign)", .excluded_by = "no-cache" },
     { .name = "no-cache", .kind = OPTION_FLAG, .offset = offsetof(struct find_values, cache.none),
       .help = "convert in memory; neither read nor fill the cache" },
 };

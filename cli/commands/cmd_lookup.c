@@ -51,7 +51,7 @@ static const struct option_spec options[] = {
     { .name = "offline", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, offline),
       .help = "do not ask debuginfod servers" },
     { .name = "cache-dir", .kind = OPTION_TEXT, .offset = offsetof(struct lookup_values, cache.dir), .value_name = "DIR",
-      .help = "folder of converted indexes (default: $CALLSIGN_CACHE, else\n$XDG_CACHE_HOME/callsign, else ~/.cache/callsign)" },
+      .help = "folder of converted indexes (default: $CALLSIGN_CACHE, else\n$XDG_CACHE_HOME/callsign, else ~/.cache/callsign)", .excluded_by = "no-cache" },
     { .name = "no-cache", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, cache.none),
       .help = "convert in memory; neither read nor fill the cache" },
 };
@@ -74,7 +74,8 @@ static bool has_address(char **operands, int count) {
         const struct csn_str text = { operands[i], strlen(operands[i]) };
         if (lookup_text_is_query(text)) return true;
     }
-    if (count) cli_error(NULL, "'%s' is not a hexadecimal address", operands[0]);
+    for (int i = 0; i < count; i++)
+        cli_error(NULL, "'%s' is %s", operands[i], address_fault((struct csn_str){ operands[i], strlen(operands[i]) }));
     return !count;
 }
 
@@ -82,12 +83,10 @@ static bool has_address(char **operands, int count) {
 static bool answer_operands(struct lookup_run *run, char **operands, int count) {
     int bad = 0;
     for (int i = 0; i < count; i++) {
-        struct csn_str name, text = { operands[i], strlen(operands[i]) };
-        uint64_t addr;
-        if (lookup_target_run(&run->target, &run->printer, text, &run->out)) continue;
-        bool named = named_address_parse(text, &name, &addr);
-        answer_printer_put_bad_operand(&run->printer, text, named ? ", and the index is of one binary, without a function of that name" : "",
-                                       bad + 1 < count, &run->out);
+        struct csn_str text = { operands[i], strlen(operands[i]) };
+        const char *fault = lookup_target_run(&run->target, &run->printer, text, &run->out);
+        if (!fault) continue;
+        answer_printer_put_bad_operand(&run->printer, text, fault, bad + 1 < count, &run->out);
         bad++;
     }
     return bad < count;
@@ -122,7 +121,7 @@ static bool parse_slide(const char *text, uint64_t *out) {
 
 static bool option_address(const char *name, const char *text, bool (*parse)(const char *, uint64_t *), uint64_t *out) {
     if (parse(text, out)) return true;
-    cli_error(NULL, "option '--%s' needs a hexadecimal address, not '%s'", name, text);
+    cli_error(NULL, "option '--%s' needs a hexadecimal address of at most 64 bits, not '%s'", name, text);
     return false;
 }
 

@@ -48,9 +48,9 @@ static const struct option_spec options[] = {
       .help = "show demangled names" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct stack_values, threads), .max = 1024,
       .value_name = "N", .help = "number of threads (default: one per core); the output does\nnot depend on it" },
-    { .name = "max-frames", .kind = OPTION_NUMBER, .offset = offsetof(struct stack_values, max_frames), .max = 1 << 24,
+    { .name = "max-frames", .kind = OPTION_NUMBER, .offset = offsetof(struct stack_values, max_frames), .min = 1, .max = 1 << 24,
       .value_name = "N", .help = "longest stack to answer (default 65536)" },
-    { .name = "cache", .kind = OPTION_SIZE, .offset = offsetof(struct stack_values, cache_bytes), .value_name = "SIZE",
+    { .name = "cache", .kind = OPTION_SIZE, .offset = offsetof(struct stack_values, cache_bytes), .min = 1, .value_name = "SIZE",
       .help = "memory for cached answers (default 128M a thread, 512M in all)" },
 };
 

@@ -25,7 +25,7 @@ static const struct option_spec options[] = {
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct stats_values, json), .help = "one JSON object" },
     { .name = "html", .kind = OPTION_TEXT, .offset = offsetof(struct stats_values, html), .value_name = "FILE",
       .help = "also write a self-contained HTML page with a map of\ndirectories, files and functions" },
-    { .name = "top", .letter = 'n', .kind = OPTION_NUMBER, .offset = offsetof(struct stats_values, top), .max = TOP_MAX,
+    { .name = "top", .letter = 'n', .kind = OPTION_NUMBER, .offset = offsetof(struct stats_values, top), .min = 1, .max = TOP_MAX,
       .value_name = "N", .help = "number of directories, files and functions to show\n(default 20)" },
     { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct stats_values, demangle),
       .help = "show demangled names" },

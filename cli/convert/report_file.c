@@ -37,6 +37,10 @@ bool report_file_open(struct report_file *file, const char *path) {
     *file = (struct report_file){ .path = path, .fd = STDOUT_FILENO };
     if (strcmp(path, "-") == 0) return true;
     struct stat old;
+    if (!*path) {
+        cli_error(path, "the name of the output file is empty");
+        return false;
+    }
     if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
         file->fd = open(path, O_WRONLY | O_CLOEXEC);
     else

@@ -147,6 +147,12 @@ static bool arch_fits(const struct input_file *input, const char *arch) {
     return false;
 }
 
+/* OUT-manifest.json of an index in segments. */
+static bool lists_segments(const struct input_file *input) {
+    static const char head[] = "{\"segment_size\":";
+    return input->size >= sizeof(head) - 1 && memcmp(input->bytes, head, sizeof(head) - 1) == 0;
+}
+
 /* CSN_NONE: there is no index, with a message. */
 static csn_status open_input(const struct companion_values *companions, struct symbol_search *search, struct opened_index *out,
                              struct csn_error *err) {
@@ -158,7 +164,8 @@ static csn_status open_input(const struct companion_values *companions, struct s
     if (csn_is_index(input->bytes, input->size))
         return csn_index_open_memory(input->bytes, input->size, NULL, &out->index, err);
     if (!csn_is_input(input->bytes, input->size)) {
-        cli_error(input->path, "neither an index nor an object file");
+        cli_error(input->path, "%s", lists_segments(input) ? "lists the segments of an index, for lookup; other commands read one of them"
+                                                           : "neither an index nor an object file");
         return CSN_NONE;
     }
     if (!arch_fits(input, companions->arch)) return CSN_NONE;

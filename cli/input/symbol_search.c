@@ -15,11 +15,11 @@ const struct option_spec search_options[SEARCH_OPTION_COUNT] = {
     { .name = "no-search", .kind = OPTION_FLAG, .offset = offsetof(struct search_values, none),
       .help = "use the given indexes only; search no cache, image, debug\nfile or server" },
     { .name = "debug-dir", .kind = OPTION_TEXTS, .offset = offsetof(struct search_values, debug_dirs), .value_name = "DIR",
-      .help = "search this folder for debug files instead of\n/usr/lib/debug; can be repeated" },
+      .help = "search this folder for debug files instead of\n/usr/lib/debug; can be repeated", .excluded_by = "no-search" },
     { .name = "offline", .kind = OPTION_FLAG, .offset = offsetof(struct search_values, offline),
       .help = "do not ask debuginfod servers" },
     { .name = "cache-dir", .kind = OPTION_TEXT, .offset = offsetof(struct search_values, cache.dir), .value_name = "DIR",
-      .help = "folder of converted indexes (default: $CALLSIGN_CACHE, else\n$XDG_CACHE_HOME/callsign, else ~/.cache/callsign)" },
+      .help = "folder of converted indexes (default: $CALLSIGN_CACHE, else\n$XDG_CACHE_HOME/callsign, else ~/.cache/callsign)", .excluded_by = "no-cache" },
     { .name = "no-cache", .kind = OPTION_FLAG, .offset = offsetof(struct search_values, cache.none),
       .help = "convert in memory; neither read nor fill the cache" },
 };

@@ -16,6 +16,15 @@ bool address_parse(struct csn_str text, uint64_t *out);
 bool address_looks_loaded(uint64_t addr);
 #define LOADED_HINT "looks like an address of a running process: subtract the image's load address (/proc/PID/maps has it)"
 
+/* A-B, of which A is below B. */
+bool address_range_parse(struct csn_str text, uint64_t *start, uint64_t *end);
+/* file:0xOFFSET. */
+bool file_offset_parse(struct csn_str text, uint64_t *out);
+
+/* What a text is that address_parse() refuses, for messages: "not a hexadecimal address", or what is wrong with a number that is
+ * too large, or with a range. */
+const char *address_fault(struct csn_str text);
+
 /* NAME+0xOFFSET: the name of a binary in an image of many, and an offset from its start. */
 bool named_address_parse(struct csn_str text, struct csn_str *out_name, uint64_t *out_offset);
 

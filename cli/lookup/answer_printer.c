@@ -1,6 +1,7 @@
 /* Writing the answers of `callsign lookup`. */
 #include "lookup/answer_printer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lookup/address_text.h"
@@ -64,33 +65,35 @@ bool answer_printer_run(struct answer_printer *printer, struct csn_str text, str
 }
 
 /* An error in place of an answer. */
-static void put_bad(struct answer_printer *printer, struct csn_str text, struct out_buffer *out) {
+static void put_bad(struct answer_printer *printer, struct csn_str text, const char *fault, struct out_buffer *out) {
     printer->partial = true;
     if (text.len > BAD_LINE_SHOWN) text.len = BAD_LINE_SHOWN;
     if (printer->json) {
-        static const char tail[] = "' is not a hexadecimal address";
-        char shown[1 + BAD_LINE_SHOWN + sizeof(tail)] = "'";
+        char shown[BAD_LINE_SHOWN + 256] = "'"; /* a line may contain the byte 0 */
         memcpy(shown + 1, text.ptr, text.len);
-        memcpy(shown + 1 + text.len, tail, sizeof(tail));
+        int rest = snprintf(shown + 1 + text.len, sizeof(shown) - 1 - text.len, "' is %s", fault);
         struct json_out json = json_on(out);
         json_begin_object(&json);
         json_key(&json, "error");
-        json_str(&json, (struct csn_str){ shown, 1 + text.len + sizeof(tail) - 1 });
+        json_str(&json, (struct csn_str){ shown, 1 + text.len + (size_t)rest });
         json_end_object(&json);
         json_end_line(&json);
     } else {
         out_safe(out, text);
-        out_text(out, ": error: not a hexadecimal address\n");
+        out_text(out, ": error: ");
+        out_text(out, fault);
+        out_char(out, '\n');
     }
 }
 
-void answer_printer_put_bad_line(struct answer_printer *printer, struct csn_str line, uint64_t number, struct out_buffer *out) {
-    cli_error(NULL, "line %llu: '%.*s' is not a hexadecimal address", (unsigned long long)number, (int)line.len, line.ptr);
-    put_bad(printer, line, out);
+void answer_printer_put_bad_line(struct answer_printer *printer, struct csn_str line, const char *fault, uint64_t number,
+                                 struct out_buffer *out) {
+    cli_error(NULL, "line %llu: '%.*s' is %s", (unsigned long long)number, (int)line.len, line.ptr, fault);
+    put_bad(printer, line, fault, out);
 }
 
-void answer_printer_put_bad_operand(struct answer_printer *printer, struct csn_str text, const char *more, bool shown,
+void answer_printer_put_bad_operand(struct answer_printer *printer, struct csn_str text, const char *fault, bool shown,
                                     struct out_buffer *out) {
-    cli_error(NULL, "'%.*s' is not a hexadecimal address%s", (int)text.len, text.ptr, more);
-    if (shown) put_bad(printer, text, out);
+    cli_error(NULL, "'%.*s' is %s", (int)text.len, text.ptr, fault);
+    if (shown) put_bad(printer, text, fault, out);
 }

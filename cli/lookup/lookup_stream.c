@@ -116,8 +116,10 @@ static struct csn_str shown_part(struct csn_str line) {
 }
 
 /* A line that is no address may be a query of another form. */
-static bool run_other_query(struct lookup_worker *worker, struct out_buffer *out) {
-    return worker->bad_line.len < QUERY_MAX && lookup_target_run(worker->stream->target, &worker->printer, worker->bad_line, out);
+static void run_other_query(struct lookup_worker *worker, struct out_buffer *out) {
+    const char *fault = worker->bad_line.len < QUERY_MAX ? lookup_target_run(worker->stream->target, &worker->printer, worker->bad_line, out)
+                                                         : address_fault(worker->bad_line);
+    if (fault) answer_printer_put_bad_line(&worker->printer, shown_part(worker->bad_line), fault, worker->bad_number, out);
 }
 
 /* In the order of the queries. */
@@ -132,8 +134,7 @@ static bool write_part(struct lookup_worker *worker, struct out_buffer *out) {
         query_batch_answer(batch, k, &answer);
         answer_printer_write(&worker->printer, &answer, out);
     }
-    if (worker->bad_number && !run_other_query(worker, out))
-        answer_printer_put_bad_line(&worker->printer, shown_part(worker->bad_line), worker->bad_number, out);
+    if (worker->bad_number) run_other_query(worker, out);
     return !out->os_error;
 }
 
@@ -204,8 +205,8 @@ static bool answer_one_by_one(struct line_input *input, struct lookup_target *ta
         enum line_result result = line_input_next_flushed(input, out, &line);
         if (result != LINE_WHOLE) return result == LINE_END;
         line = line_input_text(input, line);
-        if (is_blank_line(line) || lookup_target_run(target, printer, line, out)) continue;
-        answer_printer_put_bad_line(printer, shown_part(line), input->line, out);
+        const char *fault = is_blank_line(line) ? NULL : lookup_target_run(target, printer, line, out);
+        if (fault) answer_printer_put_bad_line(printer, shown_part(line), fault, input->line, out);
     }
 }
 

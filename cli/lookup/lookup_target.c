@@ -244,15 +244,6 @@ static void put_pc(struct lookup_target *target, struct answer_printer *printer,
 
 /* ---- A-B ---- */
 
-static bool range_parse(struct csn_str text, uint64_t *start, uint64_t *end) {
-    for (size_t i = 1; i + 1 < text.len; i++) {
-        if (text.ptr[i] != '-') continue;
-        return address_parse((struct csn_str){ text.ptr, i }, start)
-               && address_parse((struct csn_str){ text.ptr + i + 1, text.len - i - 1 }, end) && *start < *end;
-    }
-    return false;
-}
-
 /* In one index. False: nothing is there. */
 static bool put_range_of(struct lookup_target *target, struct answer_printer *printer, const struct csn_index *index, uint64_t slide,
                          uint64_t start, uint64_t end, struct out_buffer *out) {
@@ -289,21 +280,16 @@ static void put_range(struct lookup_target *target, struct answer_printer *print
 
 /* ---- file:0xOFF ---- */
 
-static bool file_offset_parse(struct csn_str text, uint64_t *out) {
-    static const char prefix[] = "file:";
-    size_t len = sizeof(prefix) - 1;
-    return text.len > len && memcmp(text.ptr, prefix, len) == 0 && address_parse((struct csn_str){ text.ptr + len, text.len - len }, out);
-}
-
-/* In an image, addresses of file offsets come from its program headers. */
-static bool put_file_offset(struct lookup_target *target, struct answer_printer *printer, uint64_t off, struct out_buffer *out) {
+/* In an image, addresses of file offsets come from its program headers. NULL: it is answered. */
+static const char *put_file_offset(struct lookup_target *target, struct answer_printer *printer, uint64_t off, struct out_buffer *out) {
     uint64_t addr;
-    char *path = target->is_process ? NULL : realpath(target->path, NULL);
+    if (target->is_process) return "an offset in a file, and --pid and --maps name no single file";
+    char *path = realpath(target->path, NULL);
     bool found = path && need_maps(target) && csn_process_maps_file_address(target->maps, str_of(path), off, &addr) == CSN_OK;
     free(path);
-    if (found) put_pc(target, printer, addr + target->slide, out);
-    else cli_error(target->path, "no segment has the file offset 0x%llx; file offsets need an object file", (unsigned long long)off);
-    return found;
+    if (!found) return "an offset that is in no segment; file offsets need an object file";
+    put_pc(target, printer, addr + target->slide, out);
+    return NULL;
 }
 
 /* ---- SYMBOL+0xOFF ---- */
@@ -324,7 +310,6 @@ static bool put_symbol_of(struct lookup_target *target, const struct csn_index *
 
 static bool put_symbol(struct lookup_target *target, struct answer_printer *printer, struct csn_str name, uint64_t offset,
                        struct out_buffer *out) {
-    if (target->is_process) return false;
     if (!target->is_segmented) return put_symbol_of(target, printer->query.index, printer, name, offset, out);
     bool found = false;
     for (size_t i = 0; i < target->module_count; i++) {
@@ -339,16 +324,19 @@ static bool put_symbol(struct lookup_target *target, struct answer_printer *prin
 bool lookup_text_is_query(struct csn_str text) {
     uint64_t a, b;
     struct csn_str name;
-    return address_parse(text, &a) || range_parse(text, &a, &b) || file_offset_parse(text, &a) || named_address_parse(text, &name, &a);
+    return address_parse(text, &a) || address_range_parse(text, &a, &b) || file_offset_parse(text, &a) || named_address_parse(text, &name, &a);
 }
 
-bool lookup_target_run(struct lookup_target *target, struct answer_printer *printer, struct csn_str text, struct out_buffer *out) {
+const char *lookup_target_run(struct lookup_target *target, struct answer_printer *printer, struct csn_str text, struct out_buffer *out) {
     uint64_t a, b;
     struct csn_str name;
     if (address_parse(text, &a)) put_pc(target, printer, a, out);
-    else if (!target->is_process && !target->is_segmented && answer_printer_run(printer, text, out)) return true;
-    else if (range_parse(text, &a, &b)) put_range(target, printer, a, b, out);
+    else if (!target->is_process && !target->is_segmented && answer_printer_run(printer, text, out)) return NULL;
+    else if (address_range_parse(text, &a, &b)) put_range(target, printer, a, b, out);
     else if (file_offset_parse(text, &a)) return put_file_offset(target, printer, a, out);
-    else return named_address_parse(text, &name, &a) && put_symbol(target, printer, name, a, out);
-    return true;
+    else if (!named_address_parse(text, &name, &a)) return address_fault(text);
+    else if (target->is_process) return "not a hexadecimal address, and functions of a process are not found by name";
+    else if (!put_symbol(target, printer, name, a, out))
+        return "not a hexadecimal address, and the index is of one binary, without a function of that name";
+    return NULL;
 }

@@ -1,13 +1,16 @@
 /* callsign store: files of a symbol store. */
 #define _GNU_SOURCE
 #include <stdio.h>
+#include <string.h>
 
 #include "commands/commands.h"
 #include "serve/server_program.h"
+#include "ui/cli_message.h"
+
+enum { MOST_DAYS = 100000 };
 
 struct store_values {
-    const char *store, *layout, *cache_dir, *keep;
-    uint64_t max_bytes, max_age;
+    const char *store, *layout, *cache_dir, *keep, *max_bytes, *max_age; /* the numbers as text: 0 is not none */
     bool json, quiet, dry_run;
 };
 
@@ -16,14 +19,15 @@ static const struct option_spec options[] = {
       .help = "the store: a folder, or s3://BUCKET/PREFIX" },
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct store_values, json), .help = "one JSON object a line" },
     { .name = "layout", .kind = OPTION_TEXT, .offset = offsetof(struct store_values, layout), .value_name = "TREE",
-      .help = "add: tree to write: build-id (default), debuginfod, unified,\nbreakpad, ssqp" },
-    { .name = "max-bytes", .kind = OPTION_SIZE, .offset = offsetof(struct store_values, max_bytes), .value_name = "SIZE",
-      .help = "prune: remove the oldest files until the rest takes at most\nthis" },
-    { .name = "max-age", .kind = OPTION_NUMBER, .offset = offsetof(struct store_values, max_age), .max = 100000, .value_name = "DAYS",
-      .help = "prune: remove files that were stored longer ago" },
+      .help = "add: tree to write: build-id (default), debuginfod, unified,\nbreakpad, ssqp", .verbs = "add" },
+    { .name = "max-bytes", .kind = OPTION_TEXT, .offset = offsetof(struct store_values, max_bytes), .value_name = "SIZE",
+      .help = "prune: remove the oldest files until the rest takes at most\nthis", .verbs = "prune" },
+    { .name = "max-age", .kind = OPTION_TEXT, .offset = offsetof(struct store_values, max_age), .value_name = "DAYS",
+      .help = "prune: remove files that were stored longer ago", .verbs = "prune" },
     { .name = "keep", .kind = OPTION_TEXT, .offset = offsetof(struct store_values, keep), .value_name = "FILE",
-      .help = "prune: ids, names or paths, one a line, that stay" },
-    { .name = "dry-run", .kind = OPTION_FLAG, .offset = offsetof(struct store_values, dry_run), .help = "prune: only print what would be removed" },
+      .help = "prune: ids, names or paths, one a line, that stay", .verbs = "prune" },
+    { .name = "dry-run", .kind = OPTION_FLAG, .offset = offsetof(struct store_values, dry_run), .help = "prune: only print what would be removed",
+      .verbs = "prune" },
     { .name = "cache-dir", .kind = OPTION_TEXT, .offset = offsetof(struct store_values, cache_dir), .value_name = "DIR",
       .help = "of a bucket: where its files are kept" },
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct store_values, quiet), .help = "print errors only" },
@@ -33,10 +37,24 @@ static void put_flag(struct server_arguments *arguments, const char *word, bool 
     if (is_given) server_argument(arguments, word);
 }
 
+/* False, with a message: the value of an option is no number, or too large. */
+static bool read_number(const char *option, const char *text, bool is_size, uint64_t max, uint64_t *out) {
+    static const char digits[] = "0123456789";
+    if (!text) return true;
+    if (option_size_parse(text, out) && (is_size || !text[strspn(text, digits)]) && *out <= max) return true;
+    if (is_size) cli_error(NULL, "option '--%s' needs a number (K, M, G or T may follow), not '%s'", option, text);
+    else cli_error(NULL, "option '--%s' needs a number up to %llu, not '%s'", option, (unsigned long long)max, text);
+    return false;
+}
+
 static enum exit_code run(const void *values, char **operands, int operand_count) {
     const struct store_values *v = values;
     struct server_arguments arguments = { .items = NULL };
+    uint64_t max_bytes = 0, max_age = 0;
     char text[4200];
+    if (!read_number("max-bytes", v->max_bytes, true, UINT64_MAX, &max_bytes) ||
+        !read_number("max-age", v->max_age, false, MOST_DAYS, &max_age))
+        return EXIT_FAILED;
     server_argument(&arguments, "callsign-server");
     server_argument(&arguments, "store");
     server_setting(&arguments, "store", v->store);
@@ -45,10 +63,10 @@ static enum exit_code run(const void *values, char **operands, int operand_count
     put_flag(&arguments, "json", v->json);
     put_flag(&arguments, "quiet", v->quiet);
     put_flag(&arguments, "dry-run", v->dry_run);
-    snprintf(text, sizeof(text), "max-bytes:%llu", (unsigned long long)v->max_bytes);
-    put_flag(&arguments, text, v->max_bytes != 0);
-    snprintf(text, sizeof(text), "max-age:%llu", (unsigned long long)v->max_age * 86400);
-    put_flag(&arguments, text, v->max_age != 0);
+    snprintf(text, sizeof(text), "max-bytes:%llu", (unsigned long long)max_bytes);
+    put_flag(&arguments, text, v->max_bytes != NULL);
+    snprintf(text, sizeof(text), "max-age:%llu", (unsigned long long)max_age * 86400);
+    put_flag(&arguments, text, v->max_age != NULL);
     snprintf(text, sizeof(text), "keep:%s", v->keep ? v->keep : "");
     put_flag(&arguments, text, v->keep != NULL);
     server_argument(&arguments, "--");
@@ -64,6 +82,7 @@ const struct command store_command = {
                    "packages and archives (.deb, .rpm, .apk, .ipa, .zip, .tar). list: what the store has. prune: removes old files.\n"
                    "fsck: compares every file with the catalogue and names what is damaged; exit status 1 if there is any.\n",
     .example = "callsign store add --store symbols build/app",
+    .verbs = "add list prune fsck",
     .min_operands = 1,
     .max_operands = -1,
     .values_size = sizeof(struct store_values),

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_ROOM = 8192 };
+enum { LINE_ROOM = 8192, NAME_ROOM = 5000 }; /* no path is longer than 4096 */
 
 static void put_line(const char *text) {
     char line[4 * LINE_ROOM + 1];
@@ -27,8 +27,9 @@ static void put_line(const char *text) {
 
 void cli_error(const char *file, const char *format, ...) {
     char text[LINE_ROOM];
-    int used = file ? snprintf(text, sizeof(text), "callsign: %s: ", file) : snprintf(text, sizeof(text), "callsign: ");
-    if (used < 0 || (size_t)used >= sizeof(text)) used = 0;
+    int used = snprintf(text, sizeof(text), "callsign: ");
+    if (file && !*file) file = "''";
+    if (file) used += snprintf(text + used, NAME_ROOM, "%.*s%s: ", NAME_ROOM - 8, file, strlen(file) > NAME_ROOM - 8 ? "..." : "");
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text + used, sizeof(text) - (size_t)used, format, arguments);

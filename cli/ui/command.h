@@ -19,6 +19,7 @@ struct command {
     const char *description;    /* paragraphs for `callsign COMMAND --help`, ending in a newline */
     const char *example;        /* a command line, without a prompt */
     int min_operands, max_operands; /* max -1: any number */
+    const char *verbs;          /* words of which the first operand is one, with blanks between; NULL: it has none */
     size_t values_size;         /* of the structure that the option table fills */
     const struct option_spec *options;
     size_t option_count;

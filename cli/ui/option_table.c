@@ -2,6 +2,7 @@
 #include "ui/option_table.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,14 +19,23 @@ struct given_option {
 /* An option of the command's table or of the group that it shares, and where its values begin. */
 struct found_option {
     const struct option_spec *spec; /* NULL: there is none */
-    size_t base;
+    size_t base, number;            /* among all options of the command */
+};
+
+/* Arguments as they are read. */
+struct option_reader {
+    const struct command *command;
+    char **argv;
+    int argc, next;
+    void *values;
+    uint64_t given; /* a bit for each option; no command has 64 */
 };
 
 static struct found_option option_at(const struct command *command, size_t i) {
-    if (i < command->option_count) return (struct found_option){ &command->options[i], 0 };
-    i -= command->option_count;
-    if (i < command->shared.count) return (struct found_option){ &command->shared.options[i], command->shared.offset };
-    return (struct found_option){ NULL, 0 };
+    if (i < command->option_count) return (struct found_option){ &command->options[i], 0, i };
+    size_t k = i - command->option_count;
+    if (k < command->shared.count) return (struct found_option){ &command->shared.options[k], command->shared.offset, i };
+    return (struct found_option){ NULL, 0, 0 };
 }
 
 static struct found_option find_long(const struct command *command, const char *name, size_t size) {
@@ -68,16 +78,20 @@ static bool parse_number(const char *text, bool with_suffix, uint64_t *out) {
 
 bool option_size_parse(const char *text, uint64_t *out) { return parse_number(text, true, out); }
 
+/* "a number from 1 to 16 (K, M, G or T may follow)". */
+static void describe_number(const struct option_spec *option, char *out, size_t size) {
+    char from[32] = "", to[32] = "";
+    if (option->min) snprintf(from, sizeof(from), " from %llu", (unsigned long long)option->min);
+    if (option->max) snprintf(to, sizeof(to), " %s %llu", option->min ? "to" : "up to", (unsigned long long)option->max);
+    snprintf(out, size, "a number%s%s%s", from, to, option->kind == OPTION_SIZE ? " (K, M, G or T may follow)" : "");
+}
+
 static bool store_number(const struct option_spec *option, const struct given_option *given, char *member) {
-    bool size = option->kind == OPTION_SIZE;
     uint64_t value;
-    if (!parse_number(given->value, size, &value) || (option->max && value > option->max)) {
-        if (option->max)
-            cli_error(NULL, "option '%.*s' needs a number up to %llu, not '%s'", given->spelling_size, given->spelling,
-                     (unsigned long long)option->max, given->value);
-        else
-            cli_error(NULL, "option '%.*s' needs a number%s, not '%s'", given->spelling_size, given->spelling,
-                     size ? " (K, M, G or T may follow)" : "", given->value);
+    if (!parse_number(given->value, option->kind == OPTION_SIZE, &value) || value < option->min || (option->max && value > option->max)) {
+        char wanted[128];
+        describe_number(option, wanted, sizeof(wanted));
+        cli_error(NULL, "option '%.*s' needs %s, not '%s'", given->spelling_size, given->spelling, wanted, given->value);
         return false;
     }
     memcpy(member, &value, sizeof(value));
@@ -109,10 +123,10 @@ void options_release(const struct command *command, void *values) {
 }
 
 /* Stores one option; takes the next argument for its value where none is attached. */
-static bool store(const struct command *command, struct found_option found, struct given_option given, char **argv,
-                  int argc, int *next, void *values) {
+static bool store(struct option_reader *reader, struct found_option found, struct given_option given) {
     const struct option_spec *option = found.spec;
-    char *member = (char *)values + found.base + option->offset;
+    char *member = (char *)reader->values + found.base + option->offset;
+    reader->given |= (uint64_t)1 << found.number;
     if (option->kind == OPTION_FLAG) {
         if (given.value) {
             cli_error(NULL, "option '%.*s' takes no value", given.spelling_size, given.spelling);
@@ -128,12 +142,12 @@ static bool store(const struct command *command, struct found_option found, stru
         return true;
     }
     if (!given.value) {
-        if (*next >= argc) {
+        if (reader->next >= reader->argc) {
             cli_error(NULL, "option '%.*s' needs a value (try 'callsign %s --help')", given.spelling_size, given.spelling,
-                     command->name);
+                      reader->command->name);
             return false;
         }
-        given.value = argv[(*next)++];
+        given.value = reader->argv[reader->next++];
     }
     if (option->kind == OPTION_TEXTS) return add_text(member, given.value);
     if (option->kind != OPTION_TEXT) return store_number(option, &given, member);
@@ -154,28 +168,26 @@ static enum options_result unknown_option(const struct command *command, const c
     return OPTIONS_BAD;
 }
 
-static enum options_result parse_long(const struct command *command, const char *argument, char **argv, int argc,
-                                      int *next, void *values) {
+static enum options_result parse_long(struct option_reader *reader, const char *argument) {
     const char *equals = strchr(argument, '=');
     size_t size = equals ? (size_t)(equals - argument) : strlen(argument);
     if (strcmp(argument, "--help") == 0) return OPTIONS_HELP;
-    struct found_option option = find_long(command, argument + 2, size - 2);
-    if (!option.spec) return unknown_option(command, argument, (int)size);
+    struct found_option option = find_long(reader->command, argument + 2, size - 2);
+    if (!option.spec) return unknown_option(reader->command, argument, (int)size);
     struct given_option given = { argument, (int)size, equals ? equals + 1 : NULL };
-    return store(command, option, given, argv, argc, next, values) ? OPTIONS_GOOD : OPTIONS_BAD;
+    return store(reader, option, given) ? OPTIONS_GOOD : OPTIONS_BAD;
 }
 
 /* A group of letters: flags, or a letter with its value. */
-static enum options_result parse_letters(const struct command *command, const char *argument, char **argv, int argc,
-                                         int *next, void *values) {
+static enum options_result parse_letters(struct option_reader *reader, const char *argument) {
     for (const char *letter = argument + 1; *letter; letter++) {
         const char spelling[] = { '-', *letter, 0 };
-        struct found_option option = find_letter(command, *letter);
+        struct found_option option = find_letter(reader->command, *letter);
         if (!option.spec && *letter == 'h') return OPTIONS_HELP;
-        if (!option.spec) return unknown_option(command, spelling, 2);
+        if (!option.spec) return unknown_option(reader->command, spelling, 2);
         bool flag = option.spec->kind == OPTION_FLAG;
         struct given_option given = { spelling, 2, !flag && letter[1] ? letter + 1 : NULL };
-        if (!store(command, option, given, argv, argc, next, values)) return OPTIONS_BAD;
+        if (!store(reader, option, given)) return OPTIONS_BAD;
         if (!flag) break;
     }
     return OPTIONS_GOOD;
@@ -194,12 +206,58 @@ static bool operand_count_is_right(const struct command *command, int count, cha
     return true;
 }
 
+static bool has_word(const char *words, const char *word) {
+    size_t size = strlen(word);
+    for (const char *at = words; size && (at = strstr(at, word)); at += size)
+        if ((at == words || at[-1] == ' ') && (!at[size] || at[size] == ' ')) return true;
+    return false;
+}
+
+static void say_other_verb(const struct command *command, const struct option_spec *option, const char *verb) {
+    char list[64];
+    size_t used = 0;
+    for (const char *at = option->verbs; *at && used + 2 < sizeof(list); at++) {
+        if (*at == ' ') list[used++] = ',';
+        list[used++] = *at;
+    }
+    cli_error(NULL, "option '--%s' does not go with '%s %s' but with %.*s", option->name, command->name, verb, (int)used, list);
+}
+
+/* What an option is for, another verb would ignore. Verbs that are unknown are told by the command. */
+static bool options_fit_verb(const struct option_reader *reader) {
+    const struct command *command = reader->command;
+    if (!command->verbs || !has_word(command->verbs, reader->argv[0])) return true;
+    struct found_option found;
+    for (size_t i = 0; (found = option_at(command, i)).spec; i++) {
+        const char *verbs = found.spec->verbs;
+        if (!(reader->given >> i & 1) || !verbs || has_word(verbs, reader->argv[0])) continue;
+        say_other_verb(command, found.spec, reader->argv[0]);
+        return false;
+    }
+    return true;
+}
+
+/* Options of which one would be ignored. */
+static bool options_agree(const struct option_reader *reader) {
+    struct found_option found;
+    for (size_t i = 0; (found = option_at(reader->command, i)).spec; i++) {
+        const char *other = found.spec->excluded_by;
+        if (!(reader->given >> i & 1) || !other) continue;
+        struct found_option excluding = find_long(reader->command, other, strlen(other));
+        if (!excluding.spec || !(reader->given >> excluding.number & 1)) continue;
+        cli_error(NULL, "options '--%s' and '--%s' exclude each other", found.spec->name, other);
+        return false;
+    }
+    return true;
+}
+
 enum options_result options_parse(const struct command *command, int argc, char **argv, void *values,
                                   int *out_operand_count) {
-    int operand_count = 0, next = 0;
+    struct option_reader reader = { .command = command, .argv = argv, .argc = argc, .values = values };
+    int operand_count = 0;
     bool only_operands = false;
-    while (next < argc) {
-        char *argument = argv[next++];
+    while (reader.next < argc) {
+        char *argument = argv[reader.next++];
         /* A lone dash is an operand; operands move down over arguments that have been read already. */
         if (only_operands || argument[0] != '-' || !argument[1]) {
             argv[operand_count++] = argument;
@@ -209,10 +267,10 @@ enum options_result options_parse(const struct command *command, int argc, char 
             only_operands = true;
             continue;
         }
-        enum options_result result = argument[1] == '-' ? parse_long(command, argument, argv, argc, &next, values)
-                                                        : parse_letters(command, argument, argv, argc, &next, values);
+        enum options_result result = argument[1] == '-' ? parse_long(&reader, argument) : parse_letters(&reader, argument);
         if (result != OPTIONS_GOOD) return result;
     }
     *out_operand_count = operand_count;
-    return operand_count_is_right(command, operand_count, argv) ? OPTIONS_GOOD : OPTIONS_BAD;
+    return operand_count_is_right(command, operand_count, argv) && options_fit_verb(&reader) && options_agree(&reader) ? OPTIONS_GOOD
+                                                                                                                       : OPTIONS_BAD;
 }

@@ -26,9 +26,11 @@ struct option_spec {
     char letter;            /* 0: none */
     enum option_kind kind;
     size_t offset;          /* of the member in the structure of values */
-    uint64_t max;           /* largest number; 0: any */
+    uint64_t min, max;      /* smallest and largest number; max 0: any */
     const char *value_name; /* for the help */
     const char *help;       /* one line or several, separated by newlines */
+    const char *verbs;      /* of command.verbs, those that take the option; NULL: all */
+    const char *excluded_by; /* another option, with which it would mean nothing; NULL: none */
 };
 
 /* Options that several commands have: they fill a structure of their own within the command's values. */

@@ -330,7 +330,7 @@ def test_a_server_that_has_another_build(callsign, program, copy, server, tmp_pa
 
 def test_no_server_is_asked_unless_named(callsign, copy, server, tmp_path):
     callsign.bad("convert", copy, "-o", tmp_path / "out", env={"_NT_SYMBOL_PATH": ""})
-    callsign.bad("convert", copy, "-o", tmp_path / "out", "--no-companions", "--symbol-server", server.url)
+    callsign.bad("convert", copy, "-o", tmp_path / "out", "--no-companions", env={"_NT_SYMBOL_PATH": f"srv*{server.url}"})
     assert not server.asked
 
 

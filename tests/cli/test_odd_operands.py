@@ -1,0 +1,208 @@
+"""Operands and options that mean nothing, or exclude each other: what is wrong with them is said, and nothing is ignored in silence."""
+import json
+import os
+import subprocess
+
+import pytest
+
+from programs import need
+
+SOURCE = """static inline __attribute__((always_inline)) int square(int a) { return a * a + 1; }
+int twice(int a) { return 2 * square(a); }
+int main(int c, char **v) { (void)v; return twice(c); }
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("odd")
+    (folder / "app.c").write_text(SOURCE)
+    subprocess.run([need("gcc"), "-g", "-O1", "-no-pie", "app.c", "-o", "app"], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture
+def app(folder):
+    return folder / "app"
+
+
+@pytest.fixture
+def index(callsign, folder):
+    path = folder / "app.gsym"
+    if not path.exists():
+        callsign.good("convert", "-q", folder / "app", "-o", path)
+    return path
+
+
+# ---- numbers ----
+
+@pytest.mark.parametrize("command, option", [
+    (["convert", "x"], "segment-size"), (["convert", "x"], "max-inflate"), (["lookup", "x"], "fetch-timeout"),
+    (["lookup", "x"], "fetch-limit"), (["stack", "x"], "max-frames"), (["stack", "x"], "cache"), (["stats", "x"], "top"),
+    (["cache", "add", "x"], "max-memory")])
+def test_zero_is_not_the_default(callsign, command, option):
+    """The option had no effect, and nothing was said."""
+    line = callsign.bad(*command, f"--{option}", "0")
+    assert line.startswith(f"callsign: option '--{option}' needs a number from 1") and line.endswith("not '0'")
+
+
+@pytest.mark.parametrize("value", ["", "-1", "0x10", "1.5", "18446744073709551616", "16777217T", "1KK", "K"])
+def test_sizes_that_are_none(callsign, value):
+    assert callsign.bad("convert", "x", f"--segment-size={value}") == \
+        f"callsign: option '--segment-size' needs a number from 1 (K, M, G or T may follow), not '{value}'"
+
+
+# ---- options ----
+
+@pytest.mark.parametrize("verb, option, takers", [
+    (["list"], ["--max-bytes", "5"], "prune"), (["add", "x"], ["--json"], "list, verify"), (["path"], ["--threads", "2"], "add"),
+    (["prune"], ["--offline"], "add"), (["verify"], ["--debug-dir", "x"], "add"), (["prune"], ["--max-memory", "1G"], "add")])
+def test_options_of_another_verb_of_cache(callsign, tmp_path, verb, option, takers):
+    line = callsign.bad("cache", *option, *verb, "--cache-dir", tmp_path)
+    assert line == f"callsign: option '{option[0]}' does not go with 'cache {verb[0]}' but with {takers}"
+
+
+def test_an_unknown_verb_is_told_first(callsign):
+    assert callsign.bad("cache", "lst", "--json", "--max-bytes", "1") == "callsign: cache: 'lst' is unknown: did you mean 'list'?"
+
+
+def test_prune_is_quiet(callsign, tmp_path):
+    assert "0 entries removed" in callsign.run("cache", "prune", "--cache-dir", tmp_path).stderr
+    assert callsign.run("cache", "prune", "-q", "--cache-dir", tmp_path).stderr == ""
+
+
+@pytest.mark.parametrize("command", [
+    ["convert", "x", "--no-companions", "--debug-file", "x"], ["convert", "x", "--no-companions", "--dwp", "x"],
+    ["lookup", "x", "--no-companions", "--debug-dir", "x"], ["lookup", "x", "--no-cache", "--cache-dir", "x"],
+    ["find", "x", "y", "--no-cache", "--cache-dir", "x"], ["stack", "--no-search", "--debug-dir", "x"],
+    ["stack", "--no-cache", "--cache-dir", "x"], ["convert", "x", "-q", "-v"]])
+def test_options_that_exclude_each_other(callsign, command):
+    line = callsign.bad(*command)
+    assert "exclude each other" in line
+    assert "exclude each other" in callsign.bad(command[0], *reversed(command[1:]) if command[-1].startswith("-") else command[1:])
+
+
+@pytest.mark.parametrize("options, wanted", [
+    (["--mangled"], "option '--mangled' needs '--to breakpad'"), (["--no-cfi"], "option '--no-cfi' needs '--to breakpad'"),
+    (["--bare-patterns"], "option '--bare-patterns' needs '--call-sites'"),
+    (["--endian", "big", "--to", "breakpad"], "option '--endian' does not go with '--to breakpad', which has one byte order"),
+    (["--endian", "little", "--to", "bsym"], "option '--endian' does not go with '--to bsym', which has one byte order")])
+def test_options_of_another_format(callsign, app, tmp_path, options, wanted):
+    assert callsign.bad("convert", app, "-o", tmp_path / "out", *options) == f"callsign: {wanted}"
+    assert not (tmp_path / "out").exists()
+
+
+# ---- addresses ----
+
+TOO_LARGE = "an address of more than 64 bits"
+NOT_BEHIND = "a range whose end is not behind its begin"
+
+
+@pytest.mark.parametrize("text, fault", [
+    ("0xffffffffffffffff1", TOO_LARGE), ("10000000000000000", TOO_LARGE), ("1-10000000000000000", TOO_LARGE), ("10000000000000000-5", TOO_LARGE),
+    ("5-5", NOT_BEHIND), ("0x10-0x5", NOT_BEHIND), ("main+0x1ffffffffffffffff", "an offset of more than 64 bits"),
+    ("file:1ffffffffffffffff", "an offset of more than 64 bits"), ("0x", "not a hexadecimal address"), ("5-", "not a hexadecimal address"),
+    ("1 2", "not a hexadecimal address"), ("", "not a hexadecimal address"), ("-5", "not a hexadecimal address")])
+def test_what_is_wrong_with_an_address(callsign, index, text, fault):
+    assert callsign.bad("lookup", index, "--", text) == f"callsign: '{text}' is {fault}"
+    done = callsign.run("lookup", index, "--", "0", text, "0")
+    assert (done.returncode, done.stdout.splitlines()[1]) == (1, f"{text}: error: {fault}")
+    if not text:
+        return
+    done = callsign.run("lookup", "--json", index, stdin=f"0\n{text}\n")
+    assert json.loads(done.stdout.splitlines()[1]) == {"error": f"'{text}' is {fault}"}
+    assert done.stderr == f"callsign: line 2: '{text}' is {fault}\n"
+
+
+def test_zeros_before_an_address_are_no_digits(callsign, index):
+    assert callsign.run("lookup", index, "0x" + "0" * 40 + "5").stdout.startswith("0x5: ")
+
+
+def test_every_bad_operand_is_named(callsign, index):
+    for command in ("lookup", "explain", "dump"):
+        done = callsign.run(command, index, "zz", "10000000000000000")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"callsign: 'zz' is not a hexadecimal address\ncallsign: '10000000000000000' is {TOO_LARGE}\n"
+
+
+def test_an_offset_in_no_segment(callsign, app, index):
+    fault = "an offset that is in no segment; file offsets need an object file"
+    for path in (app, index):
+        done = callsign.run("lookup", path, "0", "file:0xfffffffff", "0")
+        assert done.returncode == 1 and done.stdout.splitlines()[1] == f"file:0xfffffffff: error: {fault}"
+        assert done.stderr == f"callsign: 'file:0xfffffffff' is {fault}\n"
+    assert "--pid and --maps name no single file" in callsign.run("lookup", "--maps", "/proc/self/maps", "file:0x10", "0").stderr
+
+
+def test_one_bad_address_to_dump(callsign, index):
+    """Nothing was printed, not even what stood before it."""
+    at = json.loads(callsign.good("find", "--json", index, "twice"))["matches"][0]["address"]
+    good = callsign.good("dump", index, at)
+    done = callsign.run("dump", index, at, "zz", at)
+    assert (done.returncode, done.stdout) == (1, good + "zz: error: not a hexadecimal address\n" + good)
+    assert done.stderr == "callsign: 'zz' is not a hexadecimal address\n"
+    rows = [json.loads(line) for line in callsign.run("dump", "--json", index, at, "zz").stdout.splitlines()]
+    assert rows[0]["function"]["name"] == "twice" and rows[1] == {"error": "'zz' is not a hexadecimal address"}
+    assert "does not go with an address" in callsign.bad("dump", "--summary", index, at)
+
+
+# ---- files ----
+
+def test_the_list_of_segments_is_not_an_index(callsign, app, tmp_path):
+    callsign.good("convert", "-q", app, "-o", tmp_path / "s", "--segment-size", "100")
+    for command in (["dump"], ["stats"], ["verify"], ["explain", "0"], ["find", "main"]):
+        assert "lists the segments of an index, for lookup" in callsign.bad(command[0], tmp_path / "s-manifest.json", *command[1:])
+
+
+def test_empty_and_long_names(callsign, app, index):
+    assert callsign.bad("lookup", "", "0") == "callsign: '': No such file or directory"
+    assert callsign.bad("stats", index, "--html", "") == "callsign: '': the name of the output file is empty"
+    assert callsign.bad("convert", app, "-o", index.with_suffix(".x"), "--report", "") == "callsign: '': the name of the output file is empty"
+    assert not index.with_suffix(".x").exists()
+    line = callsign.bad("lookup", "a" * 100000, "0")
+    assert line.startswith("callsign: aaaa") and line.endswith("...: File name too long")
+
+
+# ---- callsign store ----
+
+@pytest.fixture
+def store(callsign, app, index, tmp_path):
+    callsign.good("store", "add", "-q", "--store", tmp_path / "store", app, index)
+    return tmp_path / "store"
+
+
+def names(callsign, store):
+    return sorted(json.loads(line)["name"] for line in callsign.good("store", "list", "--json", "--store", store).splitlines())
+
+
+@pytest.mark.parametrize("verb, option", [(["list"], ["--max-bytes", "5"]), (["add", "x"], ["--keep", "x"]), (["fsck"], ["--dry-run"]),
+                                          (["prune", "--max-bytes", "1"], ["--layout", "ssqp"])])
+def test_options_of_another_verb_of_store(callsign, store, verb, option):
+    assert f"option '{option[0]}' does not go with 'store {verb[0]}' but with" in callsign.bad("store", *verb, *option, "--store", store)
+
+
+@pytest.mark.parametrize("option", ["--max-bytes", "--max-age"])
+def test_zero_prunes_everything(callsign, store, option):
+    """It was said that the option is needed."""
+    rows = [json.loads(line) for line in callsign.good("store", "prune", "--json", "--store", store, option, "0").splitlines()]
+    assert len(rows) == 2 and all(set(row) == {"path", "bytes"} and row["bytes"] > 0 for row in rows)
+    assert names(callsign, store) == []
+
+
+@pytest.mark.parametrize("keep", ["folder", "missing", ""])
+def test_a_list_to_keep_that_cannot_be_read(callsign, store, tmp_path, keep):
+    """Of a folder nothing was read, and all files went."""
+    (tmp_path / "folder").mkdir()
+    path = tmp_path / keep if keep else ""
+    before = names(callsign, store)
+    line = callsign.bad("store", "prune", "--store", store, "--max-bytes", "0", "--keep", path)
+    assert line == f"callsign: {path or repr('')}: {os.strerror(21 if keep == 'folder' else 2)}"
+    assert names(callsign, store) == before and len(before) == 2
+
+
+@pytest.mark.parametrize("option, value, wanted", [
+    ("--max-bytes", "-1", "needs a number (K, M, G or T may follow)"), ("--max-bytes", "", "needs a number (K, M, G or T may follow)"),
+    ("--max-age", "100001", "needs a number up to 100000"), ("--max-age", "1K", "needs a number up to 100000")])
+def test_limits_of_prune(callsign, store, option, value, wanted):
+    assert callsign.bad("store", "prune", "--store", store, option, value) == f"callsign: option '{option}' {wanted}, not '{value}'"
+    assert len(names(callsign, store)) == 2
