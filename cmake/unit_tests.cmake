@@ -1,4 +1,4 @@
-# Unit tests: one program per tests/unit/test_*.c; the lookup-only library's promise; the exported symbols.
+# Unit tests: one program per tests/unit/*/test_*.c, in folders like those of src/; the lookup-only library's promise; the exported symbols.
 
 if(CMAKE_CROSSCOMPILING)
     # Debian has cmocka for other machines only where their whole archive is added; the tests need little of it.
@@ -19,17 +19,9 @@ if(CALLSIGN_OPTIONAL)
     pkg_check_modules(ZLIB IMPORTED_TARGET zlib)
 endif()
 
-# Helpers: the byte builder, and what stands beside the tests without being one.
-csn_glob(WIRE_FILES tests/wire)
-csn_glob(TEST_FILES tests/unit)
-set(TEST_HELPERS ${WIRE_FILES})
-foreach(file ${TEST_FILES})
-    file(STRINGS ${file} has_main REGEX "^int main\\(")
-    if(NOT has_main)
-        list(APPEND TEST_HELPERS ${file})
-        list(REMOVE_ITEM TEST_FILES ${file})
-    endif()
-endforeach()
+# Helpers: writers of formats byte by byte, samples made with them, allocators that fail.
+csn_glob(TEST_HELPERS tests/wire tests/support)
+file(GLOB_RECURSE TEST_FILES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/unit/test_*.c)
 # The library that the tests link. A sanitizer makes each copy of its code 30 MB long, so there they share one whose internal
 # functions are seen from outside, too.
 set(CSN_TESTED callsign-static)
@@ -50,10 +42,8 @@ if(ZLIB_FOUND)
     target_link_libraries(csn-test INTERFACE PkgConfig::ZLIB)
     target_compile_definitions(csn-test INTERFACE CSN_TEST_HAVE_ZLIB)
 endif()
-if(TEST_HELPERS)
-    add_library(csn-test-helpers OBJECT ${TEST_HELPERS})
-    target_link_libraries(csn-test-helpers PRIVATE csn-test)
-endif()
+add_library(csn-test-helpers OBJECT ${TEST_HELPERS})
+target_link_libraries(csn-test-helpers PRIVATE csn-test)
 
 # ThreadSanitizer makes everything many times slower: it gets the tests that have threads.
 set(HAS_THREADS "pthread_create|thread_pool\\.h|threads = [2-9]|uint32_t threads|threads\\[")
@@ -84,10 +74,7 @@ foreach(file ${TEST_FILES})
     else()
         target_link_libraries(${name} PRIVATE ${CSN_TESTED})
     endif()
-    target_link_libraries(${name} PRIVATE csn-test)
-    if(TEST_HELPERS)
-        target_link_libraries(${name} PRIVATE csn-test-helpers)
-    endif()
+    target_link_libraries(${name} PRIVATE csn-test csn-test-helpers)
     add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${CSN_TEST_TIMEOUT})
 endforeach()

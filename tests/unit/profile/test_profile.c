@@ -1,0 +1,296 @@
+/* callsign/profile.h: building, adding samples up, every format there and back, limits, out of memory. Names and lines are
+ * tests/cli/test_profile.py's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include <callsign/profile.h>
+
+#include "support/test_alloc.h"
+
+#define TRY(call)                          \
+    do {                                   \
+        csn_status status_ = (call);       \
+        if (status_ < 0) return status_;   \
+    } while (0)
+
+/* Two stacks of a module, one seen twice, and a name without an address. */
+static csn_status fill_profile(struct csn_profile *p) {
+    static const uint8_t id[] = { 0xab, 0xcd, 0xef, 1, 2, 3, 4, 5 };
+    struct csn_profile_module module = { .path = CSN_STR("/nowhere/app"), .build_id = id, .build_id_size = sizeof id };
+    struct csn_profile_location at = { .kind = CSN_PROFILE_AT_ADDRESS, .value = 0x1139, .name = CSN_STR("area"), .file = CSN_STR("a.c"), .line = 7 };
+    struct csn_profile_location caller = { .kind = CSN_PROFILE_AT_ADDRESS, .value = 0x1200, .flags = CSN_STACK_RETURN };
+    struct csn_profile_location named = { .module = CSN_PROFILE_NO_MODULE, .name = CSN_STR("start") };
+    uint32_t locations[3], stack, other, type;
+    TRY(csn_profile_add_value_type(p, CSN_STR("samples"), CSN_STR("count"), &type, NULL));
+    TRY(csn_profile_add_module(p, &module, &at.module, NULL));
+    caller.module = at.module;
+    TRY(csn_profile_add_location(p, &at, &locations[0], NULL));
+    TRY(csn_profile_add_location(p, &caller, &locations[1], NULL));
+    TRY(csn_profile_add_location(p, &named, &locations[2], NULL));
+    TRY(csn_profile_add_stack(p, locations, 3, &stack, NULL));
+    TRY(csn_profile_add_stack(p, locations + 1, 2, &other, NULL));
+    const int64_t one = 1, five = 5;
+    struct csn_profile_sample sample = { .stack = stack, .value_count = 1, .values = &one, .pid = 4, .tid = 5, .thread = CSN_STR("t") };
+    TRY(csn_profile_add_sample(p, &sample, NULL));
+    sample.time_ns = 1500000;
+    TRY(csn_profile_add_sample(p, &sample, NULL));
+    sample.stack = other;
+    sample.values = &five;
+    return csn_profile_add_sample(p, &sample, NULL);
+}
+
+static csn_status create_filled(const struct csn_allocator *alloc, uint32_t flags, struct csn_profile **out) {
+    struct csn_profile_options options = CSN_PROFILE_OPTIONS_INIT;
+    options.allocator = alloc;
+    options.flags = flags;
+    TRY(csn_profile_create(&options, out, NULL));
+    csn_status status = fill_profile(*out);
+    if (status < 0) csn_profile_destroy(*out);
+    return status;
+}
+
+static void equal_samples_are_one(void **state) {
+    struct csn_profile *p;
+    struct csn_profile_sizes sizes;
+    (void)state;
+    assert_int_equal(create_filled(NULL, 0, &p), CSN_OK);
+    csn_profile_get_sizes(p, &sizes);
+    assert_int_equal(sizes.samples, 3);
+    assert_int_equal(sizes.distinct_samples, 2);
+    assert_int_equal(sizes.locations, 3);
+    csn_profile_destroy(p);
+    assert_int_equal(create_filled(NULL, CSN_PROFILE_EVERY_SAMPLE, &p), CSN_OK);
+    csn_profile_get_sizes(p, &sizes);
+    assert_int_equal(sizes.distinct_samples, 3);
+    csn_profile_destroy(p);
+}
+
+static void folded_text(void **state) {
+    static const char wanted[] = "start;app+0x1200 5\nstart;app+0x1200;area 2\n";
+    struct csn_profile *p;
+    struct csn_bytes bytes;
+    (void)state;
+    assert_int_equal(create_filled(NULL, 0, &p), CSN_OK);
+    assert_int_equal(csn_profile_write(p, CSN_PROFILE_FOLDED, NULL, &bytes, NULL), CSN_OK);
+    assert_int_equal(bytes.size, sizeof wanted - 1);
+    assert_memory_equal(bytes.ptr, wanted, bytes.size);
+    csn_bytes_free(&bytes);
+    csn_profile_destroy(p);
+}
+
+static void expect_text(struct csn_str text, const char *wanted) {
+    assert_int_equal(text.len, strlen(wanted));
+    assert_memory_equal(text.ptr, wanted, text.len);
+}
+
+/* Everything that fill_profile() added, by number. */
+static void reading_by_number(void **state) {
+    struct csn_profile *p;
+    struct csn_profile_sample sample;
+    struct csn_profile_place place;
+    struct csn_profile_frame frame;
+    struct csn_profile_module module;
+    struct csn_profile_label label;
+    struct csn_str type, unit;
+    uint32_t location, caller, depth = 0;
+    (void)state;
+    assert_int_equal(create_filled(NULL, CSN_PROFILE_EVERY_SAMPLE, &p), CSN_OK);
+    assert_int_equal(csn_profile_get_value_type(p, 0, &type, &unit), CSN_OK);
+    expect_text(type, "samples");
+    expect_text(unit, "count");
+    assert_int_equal(csn_profile_get_value_type(p, 1, &type, &unit), CSN_NONE);
+    assert_int_equal(csn_profile_get_sample(p, 1, &sample), CSN_OK);
+    assert_int_equal(sample.value_count, 1);
+    assert_int_equal(sample.values[0], 1);
+    assert_int_equal(sample.time_ns, 1500000);
+    assert_int_equal(sample.pid, 4);
+    assert_int_equal(sample.tid, 5);
+    expect_text(sample.thread, "t");
+    assert_int_equal(csn_profile_get_sample(p, 3, &sample), CSN_NONE);
+    assert_int_equal(csn_profile_get_label(p, 0, 0, &label), CSN_NONE);
+    assert_int_equal(csn_profile_get_label(p, 3, 0, &label), CSN_NONE);
+    assert_int_equal(csn_profile_get_stack(p, sample.stack, &location, &caller), CSN_OK);
+    assert_int_equal(csn_profile_get_place(p, location, &place), CSN_OK);
+    assert_int_equal(place.kind, CSN_PROFILE_AT_ADDRESS);
+    assert_int_equal(place.value, 0x1139);
+    assert_int_equal(place.frame_count, 1);
+    assert_false(place.is_undecided);
+    assert_int_equal(csn_profile_get_frame(p, location, 0, &frame), CSN_OK);
+    expect_text(frame.function, "area");
+    expect_text(frame.file, "a.c");
+    assert_int_equal(frame.line, 7);
+    assert_false(frame.inlined);
+    assert_int_equal(csn_profile_get_frame(p, location, 1, &frame), CSN_NONE);
+    assert_int_equal(csn_profile_get_frame(p, 3, 0, &frame), CSN_NONE);
+    assert_int_equal(csn_profile_get_module(p, place.module, &module), CSN_OK);
+    expect_text(module.path, "/nowhere/app");
+    assert_int_equal(module.build_id_size, 8);
+    assert_int_equal(module.build_id[1], 0xcd);
+    assert_int_equal(csn_profile_get_module(p, 1, &module), CSN_NONE);
+    assert_int_equal(csn_profile_get_place(p, 3, &place), CSN_NONE);
+    for (uint32_t node = sample.stack; csn_profile_get_stack(p, node, &location, &caller) == CSN_OK; node = caller) {
+        assert_true(caller < node);
+        depth++;
+    }
+    assert_int_equal(depth, 3);
+    assert_int_equal(csn_profile_get_place(p, location, &place), CSN_OK);
+    assert_int_equal(place.module, CSN_PROFILE_NO_MODULE);
+    csn_profile_destroy(p);
+}
+
+struct memory_input {
+    const uint8_t *bytes;
+    size_t size, step;
+};
+
+static csn_status read_memory(void *context, void *bytes, size_t capacity, size_t *out_size, struct csn_error *err) {
+    struct memory_input *input = context;
+    size_t size = input->size < input->step ? input->size : input->step;
+    (void)err;
+    if (size > capacity) size = capacity;
+    if (size) memcpy(bytes, input->bytes, size);
+    input->bytes += size;
+    input->size -= size;
+    *out_size = size;
+    return CSN_OK;
+}
+
+static csn_status read_back(const struct csn_allocator *alloc, const struct csn_bytes *bytes, size_t step, uint64_t limit, struct csn_profile **out,
+                            struct csn_error *err) {
+    struct csn_profile_options options = CSN_PROFILE_OPTIONS_INIT;
+    struct memory_input input = { bytes->ptr, bytes->size, step };
+    options.allocator = alloc;
+    options.max_input_bytes = limit;
+    TRY(csn_profile_create(&options, out, err));
+    csn_status status = csn_profile_read(*out, CSN_PROFILE_DETECT, CSN_STR("memory"), read_memory, &input, err);
+    if (status < 0) csn_profile_destroy(*out);
+    return status;
+}
+
+/* Through each format that is read and written, whatever the size of the pieces that the source gives. */
+static void there_and_back(void **state) {
+    static const uint32_t formats[] = { CSN_PROFILE_PPROF, CSN_PROFILE_OTLP, CSN_PROFILE_FIREFOX, CSN_PROFILE_OTLP_JSON };
+    (void)state;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        for (size_t step = 1; step < 100000; step *= 17) {
+            struct csn_profile *p, *again;
+            struct csn_bytes bytes, folded;
+            assert_int_equal(create_filled(NULL, 0, &p), CSN_OK);
+            assert_int_equal(csn_profile_write(p, formats[i], NULL, &bytes, NULL), CSN_OK);
+            assert_int_equal(read_back(NULL, &bytes, step, 0, &again, NULL), CSN_OK);
+            assert_int_equal(csn_profile_write(again, CSN_PROFILE_FOLDED, NULL, &folded, NULL), CSN_OK);
+            assert_non_null(strstr((char *)folded.ptr, "area 2\n"));
+            csn_bytes_free(&folded);
+            csn_bytes_free(&bytes);
+            csn_profile_destroy(again);
+            csn_profile_destroy(p);
+        }
+    }
+}
+
+static void arguments(void **state) {
+    struct csn_profile *p;
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csn_bytes bytes;
+    uint32_t number, far = 77;
+    const struct csn_profile_location lost = { .module = 9, .kind = CSN_PROFILE_AT_PC };
+    const struct csn_profile_sample none = { .stack = 9 };
+    (void)state;
+    assert_int_equal(csn_profile_create(NULL, &p, &err), CSN_OK);
+    assert_int_equal(csn_profile_add_location(p, &lost, &number, &err), CSN_E_ARGUMENT);
+    assert_string_equal(csn_error_text(&err), "module 9 does not exist, there are 0");
+    assert_int_equal(csn_profile_add_stack(p, &far, 1, &number, &err), CSN_E_ARGUMENT);
+    assert_int_equal(csn_profile_add_sample(p, &none, &err), CSN_E_ARGUMENT);
+    assert_int_equal(csn_profile_set_default_type(p, 0, &err), CSN_E_ARGUMENT);
+    assert_int_equal(csn_profile_write(p, 99, NULL, &bytes, &err), CSN_E_ARGUMENT);
+    for (char c = 'A'; c < 'A' + 32; c++) assert_int_equal(csn_profile_add_value_type(p, (struct csn_str){ &c, 1 }, CSN_STR(""), &number, &err), CSN_OK);
+    assert_int_equal(csn_profile_add_value_type(p, CSN_STR("one more"), CSN_STR(""), &number, &err), CSN_E_LIMIT);
+    assert_string_equal(csn_error_text(&err), "more than 32 types of values");
+    /* Nothing is written of nothing. */
+    assert_int_equal(csn_profile_write(p, CSN_PROFILE_FOLDED, NULL, &bytes, &err), CSN_OK);
+    assert_int_equal(bytes.size, 0);
+    csn_bytes_free(&bytes);
+    csn_profile_destroy(p);
+    csn_profile_destroy(NULL);
+}
+
+static void input_limit(void **state) {
+    struct csn_profile *p, *again;
+    struct csn_bytes bytes;
+    struct csn_error err = CSN_ERROR_INIT;
+    (void)state;
+    assert_int_equal(create_filled(NULL, 0, &p), CSN_OK);
+    assert_int_equal(csn_profile_write(p, CSN_PROFILE_FIREFOX, NULL, &bytes, NULL), CSN_OK);
+    assert_int_equal(read_back(NULL, &bytes, 64, 100, &again, &err), CSN_E_LIMIT);
+    assert_string_equal(csn_error_text(&err), "the input has more than 100 bytes, the limit");
+    csn_bytes_free(&bytes);
+    csn_profile_destroy(p);
+}
+
+/* ---- out of memory ---- */
+
+static csn_status write_one(void *context, const struct csn_allocator *alloc) {
+    const uint32_t *format = context;
+    struct csn_profile *p, *again;
+    struct csn_bytes bytes;
+    TRY(create_filled(alloc, *format == CSN_PROFILE_FIREFOX ? CSN_PROFILE_EVERY_SAMPLE : 0, &p));
+    csn_status status = csn_profile_write(p, *format, NULL, &bytes, NULL);
+    csn_profile_destroy(p);
+    if (status < 0) return status;
+    if (*format <= CSN_PROFILE_FIREFOX || *format == CSN_PROFILE_OTLP_JSON) {
+        status = read_back(alloc, &bytes, 4096, 0, &again, NULL);
+        if (status == CSN_OK) csn_profile_destroy(again);
+    }
+    csn_bytes_free(&bytes);
+    return status;
+}
+
+static void out_of_memory(void **state) {
+    (void)state;
+    for (uint32_t format = CSN_PROFILE_PPROF; format <= CSN_PROFILE_OTLP_JSON; format++)
+        for (int then_all = 0; then_all < 2; then_all++) assert_true(test_allocator_sweep(write_one, &format, then_all) > 10);
+}
+
+static csn_status symbolicate_one(void *context, const struct csn_allocator *alloc) {
+    struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
+    struct csn_profile_counts counts;
+    struct csn_profile *p;
+    struct csn_store *store;
+    (void)context;
+    options.allocator = alloc;
+    TRY(create_filled(alloc, 0, &p));
+    csn_status status = csn_store_create(&options, &store, NULL);
+    if (status == CSN_OK) {
+        status = csn_profile_symbolicate(p, store, NULL, &counts, NULL);
+        if (status == CSN_OK) {
+            assert_int_equal(counts.modules_without, 1);
+            assert_int_equal(counts.kept, 1);
+            assert_int_equal(counts.unknown, 1);
+        }
+        csn_store_destroy(store);
+    }
+    csn_profile_destroy(p);
+    return status;
+}
+
+static void out_of_memory_symbolicating(void **state) {
+    (void)state;
+    assert_true(test_allocator_sweep(symbolicate_one, NULL, 0) > 10);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_samples_are_one), cmocka_unit_test(folded_text),
+        cmocka_unit_test(reading_by_number),
+        cmocka_unit_test(there_and_back),        cmocka_unit_test(arguments),
+        cmocka_unit_test(input_limit),           cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(out_of_memory_symbolicating),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
