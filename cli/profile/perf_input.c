@@ -23,6 +23,7 @@ struct perf_input {
     struct perf_event events[EVENTS_MAX]; /* those with periods */
     uint32_t event_count, samples_type;
     uint64_t samples, cut_chains;
+    struct profile_sample head;  /* of the line before; `known`: it heads a sample */
     struct csn_str inlined[INLINED_MAX]; /* names of the lines of inlined calls, since the last frame */
     uint64_t inlined_pc;
     uint32_t inlined_count;
@@ -192,10 +193,15 @@ static bool read_perf_input_line(struct perf_input *perf, struct csn_str line) {
     struct csn_str text = line_text(line);
     struct line_frame frame;
     enum line_kind kind;
+    const struct profile_sample head = perf->head;
+    perf->head.known = false;
+    if (!text.len && head.known && !perf->chain.count) return add_perf_sample(perf, &head, 0); /* without frames */
     if (!text.len) return end_chain(perf);
     if (text.ptr[0] == '\t' || (text.ptr[0] == ' ' && perf->chain.count)) return append_chain(perf, line);
     if (!end_chain(perf)) return false;
     if (!read_chain_line(perf, text, false, &frame, &kind)) return false;
+    const struct profile_sample *headed = perf_headed_sample(perf->frames.state);
+    if (headed) perf->head = *headed;
     if (kind == KIND_FIRST && text.ptr[0] == ' ' && !frame.by_maps) return append_chain(perf, line);
     return kind != KIND_FIRST || read_single_sample(perf, &frame);
 }

@@ -226,6 +226,14 @@ static double number_or(struct csni_span value, double otherwise) {
     return csni_json_number(value, &number) ? number : otherwise;
 }
 
+/* `otherwise` for null and for what is not there; anything else that is no number is an error. */
+static csn_status number_of(struct firefox_reader *r, const char *what, struct csni_span item, double otherwise, double *out) {
+    *out = otherwise;
+    if (csni_json_number(item, out) || (item.size == 4 && memcmp(item.ptr, "null", 4) == 0)) return CSN_OK;
+    return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(item.ptr - r->scan.all.ptr), "a sample has %s %.*s, need a number", what,
+                     (int)(item.size < 32 ? item.size : 32), (const char *)item.ptr);
+}
+
 static csn_status add_weight(struct firefox_reader *r, struct csni_span item, double weight, int64_t *value) {
     if (!(weight > -9e18 && weight < 9e18))
         return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(item.ptr - r->scan.all.ptr), "a sample has weight %.*s, need at most 9e18",
@@ -245,11 +253,12 @@ static csn_status read_samples(struct firefox_reader *r, struct csni_span sample
     CSNI_TRY(weight_type(r, m[SAMPLE_WEIGHT_TYPE].value, &type, &scale));
     while (csni_json_item(&m[SAMPLE_STACK].value, &stack)) {
         int64_t number = -1;
-        double weight = 1;
+        double weight = 1, delta = 0;
         struct csni_span given = stack;
-        if (csni_json_item(&m[SAMPLE_TIME].value, &item)) time_ms = number_or(item, time_ms);
-        else if (csni_json_item(&m[SAMPLE_DELTA].value, &item)) time_ms += number_or(item, 0);
-        if (csni_json_item(&m[SAMPLE_WEIGHT].value, &given)) weight = number_or(given, 1);
+        if (csni_json_item(&m[SAMPLE_TIME].value, &item)) CSNI_TRY(number_of(r, "time", item, time_ms, &time_ms));
+        else if (csni_json_item(&m[SAMPLE_DELTA].value, &item)) CSNI_TRY(number_of(r, "time delta", item, 0, &delta));
+        if (csni_json_item(&m[SAMPLE_WEIGHT].value, &given)) CSNI_TRY(number_of(r, "weight", given, 1, &weight));
+        time_ms += delta;
         if (!csni_json_integer(stack, &number)) number = -1;
         if (number >= (int64_t)r->stacks.count || (number < 0 && stack.ptr[0] != 'n'))
             return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(stack.ptr - r->scan.all.ptr), "a sample has stack %lld, there are %zu",

@@ -423,7 +423,7 @@ csn_status csni_firefox_write(struct csn_profile *p, struct profile_out *out, st
     w.reached.alloc = w.string_list.alloc = w.resource_list.alloc = w.frames.alloc = w.funcs.alloc = w.stacks.alloc = p->alloc;
     w.func_table.alloc = p->alloc;
     CSNI_TRY(add_hex_names(&w));
-    CSNI_TRY(csni_profile_used_init(&w.used, p, err));
+    CSNI_TRY(csni_profile_used_init(&w.used, p, false, err));
     const size_t samples = 2 * p->samples.count + 1, strings = p->strings.count;
     w.nodes = new_stamps(p, p->nodes.count);
     w.locations = new_stamps(p, p->locations.count);

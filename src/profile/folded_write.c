@@ -4,6 +4,8 @@
 #include "base/hash.h"
 #include "profile/profile_out.h"
 
+static const char NO_FRAMES[] = "[no frames]"; /* so that the counts add up to those of the profile */
+
 struct folded_row {
     uint32_t stack;
     int64_t value;
@@ -31,10 +33,13 @@ static void put_folded_name(struct csni_buffer *line, struct csn_str name) {
     if (at) line->size += name.len;
 }
 
-static void put_unknown(struct csni_buffer *line, const struct csn_profile *p, const struct profile_location *location) {
+/* Of a caller the return address, as perf has it: formats whose addresses are those of calls give the same text. */
+static void put_unknown(struct csni_buffer *line, const struct csn_profile *p, const struct profile_location *location, bool is_caller) {
     static const char digits[] = "0123456789abcdef";
     char text[2 + 16], *at = text + sizeof text;
+    const bool returns = location->flags & (CSN_STACK_RETURN | CSN_STACK_EITHER);
     uint64_t value = location->value;
+    if (is_caller && !returns && value && value != UINT64_MAX) value++;
     if (location->module != CSN_PROFILE_NO_MODULE) {
         struct csn_str path = csni_profile_str(p, p->modules.items[location->module].path);
         for (size_t i = path.len; i > 0; i--)
@@ -52,8 +57,8 @@ static void put_unknown(struct csni_buffer *line, const struct csn_profile *p, c
     csni_buffer_put(line, at, (size_t)(text + sizeof text - at));
 }
 
-static void put_location_names(struct csni_buffer *line, const struct csn_profile *p, const struct profile_location *location) {
-    if (!location->line_count) put_unknown(line, p, location);
+static void put_location_names(struct csni_buffer *line, const struct csn_profile *p, const struct profile_location *location, bool is_caller) {
+    if (!location->line_count) put_unknown(line, p, location, is_caller);
     for (uint32_t k = location->line_count; k-- > 0;) {
         const struct profile_function *function = &p->functions.items[p->lines.items[location->first_line + k].function];
         put_folded_name(line, csni_profile_str(p, function->name));
@@ -66,8 +71,9 @@ static bool put_folded_stack(struct csni_buffer *line, const struct csn_profile 
     size_t depth = 0;
     for (uint32_t node = stack; node; node = p->nodes.items[node].caller) path[depth++] = node;
     line->size = 0;
+    if (!depth) csni_buffer_put(line, NO_FRAMES, sizeof NO_FRAMES - 1);
     while (depth-- > 0) {
-        put_location_names(line, p, &p->locations.items[p->nodes.items[path[depth]].location]);
+        put_location_names(line, p, &p->locations.items[p->nodes.items[path[depth]].location], depth > 0);
         if (depth) csni_buffer_put(line, ";", 1);
     }
     csni_buffer_put(line, " ", 1);
@@ -103,7 +109,7 @@ static void gather_rows(struct folded_writer *w) {
     for (size_t i = 0, next; i < w->count; i = next) {
         struct folded_row row = { .stack = rows[i].stack };
         for (next = i; next < w->count && rows[next].stack == row.stack; next++) csni_profile_add_value(&row.value, rows[next].value);
-        if (row.stack && row.value) rows[w->row_count++] = row;
+        if (row.value) rows[w->row_count++] = row;
     }
 }
 

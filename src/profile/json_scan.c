@@ -2,6 +2,7 @@
 #include "profile/json_scan.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/core/fail.h"
@@ -116,13 +117,35 @@ bool csni_json_item(struct csni_span *at, struct csni_span *out) {
 
 /* ---- values ---- */
 
+/* strtod() takes the decimal point of the program's locale: the number is given to it as an integer and an exponent. */
 bool csni_json_number(struct csni_span value, double *out) {
-    char text[64], *end;
-    if (!value.size || value.size >= sizeof text || !(value.ptr[0] == '-' || (value.ptr[0] >= '0' && value.ptr[0] <= '9'))) return false;
-    memcpy(text, value.ptr, value.size);
-    text[value.size] = 0;
+    enum { LONGEST = 400 }; /* a double has at most 310 digits before the point */
+    char text[LONGEST + 32], *end;
+    size_t used = 0, i = 0, decimals = 0;
+    long exponent = 0;
+    bool after_point = false;
+    if (!value.size || value.size >= LONGEST || !(value.ptr[0] == '-' || (value.ptr[0] >= '0' && value.ptr[0] <= '9'))) return false;
+    for (; i < value.size && value.ptr[i] != 'e' && value.ptr[i] != 'E'; i++) {
+        const uint8_t c = value.ptr[i];
+        if (c == '.' && !after_point) {
+            after_point = true;
+            continue;
+        }
+        if ((c < '0' || c > '9') && i) return false;
+        text[used++] = (char)c;
+        decimals += after_point;
+    }
+    if (i < value.size) {
+        const size_t size = value.size - i - 1;
+        if (!size || size > 7) return false;
+        memcpy(text + used, value.ptr + i + 1, size);
+        text[used + size] = 0;
+        exponent = strtol(text + used, &end, 10);
+        if (end != text + used + size) return false;
+    }
+    snprintf(text + used, sizeof text - used, "e%ld", exponent - (long)decimals);
     *out = strtod(text, &end);
-    return end == text + value.size && isfinite(*out);
+    return !*end && isfinite(*out);
 }
 
 bool csni_json_integer(struct csni_span value, int64_t *out) {

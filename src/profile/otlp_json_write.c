@@ -9,6 +9,17 @@
 
 static void put_message_json(struct profile_out *out, struct csni_span bytes, const struct otlp_message_type *type);
 
+/* The decimal point may be another character, even of several bytes, in the locale of the program. */
+static void put_double(char *out, size_t size, double real) {
+    size_t used = 0;
+    snprintf(out, size, "%.17g", real);
+    for (const char *at = out; *at; at++) {
+        if (strchr("0123456789+-e", *at)) out[used++] = *at;
+        else if (!used || out[used - 1] != '.') out[used++] = '.';
+    }
+    out[used] = 0;
+}
+
 static void put_number_json(struct profile_out *out, enum otlp_kind kind, uint64_t value) {
     char text[40];
     double real;
@@ -18,7 +29,8 @@ static void put_number_json(struct profile_out *out, enum otlp_kind kind, uint64
     case OTLP_LONG: snprintf(text, sizeof text, "\"%lld\"", (long long)(int64_t)value); break;
     case OTLP_DOUBLE:
         memcpy(&real, &value, sizeof real);
-        snprintf(text, sizeof text, isfinite(real) ? "%.17g" : "\"NaN\"", real);
+        if (isfinite(real)) put_double(text, sizeof text, real);
+        else snprintf(text, sizeof text, "%s", isnan(real) ? "\"NaN\"" : real < 0 ? "\"-Infinity\"" : "\"Infinity\"");
         break;
     default: snprintf(text, sizeof text, "\"%llu\"", (unsigned long long)value); break;
     }

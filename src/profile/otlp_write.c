@@ -176,7 +176,7 @@ csn_status csni_otlp_write(struct csn_profile *p, bool json, struct profile_out 
     struct otlp_writer w = { .p = p };
     uint32_t build_id_key;
     CSNI_TRY(csni_profile_string(p, CSN_STR("process.executable.build_id.gnu"), &build_id_key, err));
-    CSNI_TRY(csni_profile_used_init(&w.used, p, err));
+    CSNI_TRY(csni_profile_used_init(&w.used, p, false, err));
     w.all.alloc = w.dictionary.alloc = w.profile.alloc = w.message.alloc = w.inner.alloc = p->alloc;
     w.attributes = csni_alloc_zeroed(p->alloc, p->labels.count + 1, sizeof *w.attributes);
     if (w.attributes) put_all(&w, build_id_key);

@@ -65,7 +65,7 @@ csn_status csni_perf_script_write(struct csn_profile *p, struct profile_out *out
         const struct profile_sample_row *row = &p->samples.items[i];
         const int64_t *values = p->values.items + i * p->value_stride;
         const uint32_t type = event_value(p, values);
-        if (!row->stack || !values[type]) continue;
+        if (!values[type]) continue;
         put_head(out, p, row, values[type], type);
         for (uint32_t node = row->stack; node; node = p->nodes.items[node].caller)
             put_chain_location(out, p, &p->locations.items[p->nodes.items[node].location]);

@@ -139,7 +139,7 @@ csn_status csni_pprof_write(struct csn_profile *p, struct profile_out *out, stru
     w.field.alloc = w.message.alloc = w.inner.alloc = p->alloc;
     /* Build ids become strings, which must be there before strings are numbered. */
     for (uint32_t i = 0; i < p->modules.count && !w.field.failed; i++) build_id_string(&w, &p->modules.items[i]);
-    csn_status status = w.field.failed ? csni_fail_memory(err, 0) : csni_profile_used_init(&w.used, p, err);
+    csn_status status = w.field.failed ? csni_fail_memory(err, 0) : csni_profile_used_init(&w.used, p, true, err);
     w.module_has_lines = csni_alloc_zeroed(p->alloc, p->modules.count + 1, sizeof(bool));
     if (status == CSN_OK && w.module_has_lines) {
         for (uint32_t i = 0; i < p->value_count; i++) put_type(&w, 1, p->value_types[i].type, p->value_types[i].unit);

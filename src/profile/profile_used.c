@@ -59,7 +59,7 @@ static void number_modules(struct profile_used *u, const struct csn_profile *p) 
         if (u->modules[i]) u->module_order[u->modules[i] - 1] = (uint32_t)i;
 }
 
-csn_status csni_profile_used_init(struct profile_used *u, const struct csn_profile *p, struct csn_error *err) {
+csn_status csni_profile_used_init(struct profile_used *u, const struct csn_profile *p, bool keeps_mappings, struct csn_error *err) {
     *u = (struct profile_used){ .alloc = p->alloc, .string_order = { .alloc = p->alloc } };
     u->nodes = new_numbers(u, 0, p->nodes.count);
     u->locations = new_numbers(u, 1, p->locations.count);
@@ -72,6 +72,8 @@ csn_status csni_profile_used_init(struct profile_used *u, const struct csn_profi
         return csni_fail_memory(err, p->nodes.count * sizeof *u->nodes);
     }
     use_nodes(u, p);
+    for (size_t i = 0; keeps_mappings && i < p->modules.count; i++)
+        if (p->modules.items[i].end) u->modules[i] = 1;
     u->location_count = number_marked(u->locations, p->locations.count);
     u->function_count = number_marked(u->functions, p->functions.count);
     number_modules(u, p);

@@ -14,7 +14,8 @@ struct profile_used {
     size_t sizes[6];
 };
 
-csn_status csni_profile_used_init(struct profile_used *used, const struct csn_profile *profile, struct csn_error *err);
+/* `keeps_mappings`: also the modules with a place in memory in which no location is. */
+csn_status csni_profile_used_init(struct profile_used *used, const struct csn_profile *profile, bool keeps_mappings, struct csn_error *err);
 void csni_profile_used_deinit(struct profile_used *used); /* a zeroed one is fine */
 /* The new number of a string, which is given one when it is needed first. UINT32_MAX: no memory. */
 uint32_t csni_profile_used_string(struct profile_used *used, uint32_t string);

@@ -1,11 +1,16 @@
 """callsign profile: every format in and out, names and lines of each, merged functions, damaged inputs."""
 import gzip
 import json
+import pathlib
+import subprocess
 
 import pytest
 
 import gsym_make
 from profile_bytes import Pprof, fields, message, packed, pprof
+from programs import need
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 BASE = 0x55d000000000
 MAPPING = (BASE + 0x1000, BASE + 0x4000, 0x1000, "/nowhere/app", "")
@@ -107,6 +112,46 @@ def test_pprof_mapping_from_the_first_address(callsign, symbols, tmp_path):
     assert profile.names() == {("inner", "outer", "main"): [3]}
     mapping = profile.samples[0][0][0]["mapping"]
     assert (mapping["start"], mapping["end"], mapping["off"]) == (0, 0x4000, 0)
+
+
+def test_pprof_keeps_mappings_without_locations(callsign, symbols, tmp_path):
+    """They were left out: what the program had loaded could not be told any more."""
+    spare = (BASE + 0x10000, BASE + 0x14000, 0x2000, "/nowhere/spare.so", "0badcafe")
+    source = pprof([([BASE + 0x1004, BASE + 0x200f], [3])], [MAPPING, spare])
+    for middle in ("out.pb", "out.pb.gz"):
+        source = convert(callsign, symbols, tmp_path, source, middle)
+    profile = Pprof(source)
+    assert [tuple(m.values()) for m in profile.mappings.values()] == [MAPPING, spare]
+
+
+@pytest.mark.parametrize("middle", ["x.folded", "x.pb", "x.otlp", "x.otlp.json", "x.json", "x.perf"])
+def test_samples_without_frames_count(callsign, symbols, tmp_path, middle):
+    """Folded stacks and the text of perf script had none."""
+    text = "app 1/1 1.000000:          7 cycles:u: \n\n" + PERF + "app 1/1 2.000000:          5 cycles:u: \n\n"
+    between = convert(callsign, symbols, tmp_path, text, middle)
+    lines = convert(callsign, symbols, tmp_path, between, "out.folded").decode().splitlines()
+    counts = {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in lines}
+    if middle == "x.perf":  # which shows the values of the event that a sample has
+        assert counts.pop("[no frames]") == 2 and len(counts) == 2, lines
+    else:
+        assert counts.pop("[no frames]") == 2 and sorted(counts.values()) == [1, 2], lines
+
+
+def test_heads_that_are_followed_by_others_are_no_samples(callsign, symbols, tmp_path):
+    """Events without chains, one a line: perf was not asked for chains, and the lines are not the samples of a profile."""
+    text = "app 1/1 [000] 1.0: PERF_RECORD_MMAP2 1/1: [0x55d000001000(0x1000) @ 0x1000 08:01 12 0]: r-xp /nowhere/app\n\n" + PERF
+    assert b"no frames" not in convert(callsign, symbols, tmp_path, text, "out.folded")
+
+
+@pytest.mark.parametrize("middle", ["x.folded", "x.pb", "x.otlp", "x.otlp.json", "x.json"])
+def test_unknown_callers_have_one_name(callsign, symbols, tmp_path, middle):
+    """Formats with addresses of calls gave a number that is smaller by one."""
+    text = "main;other.so+0x1139;other.so+0x55;[unknown];leaf 5\nother.so+0x10;other.so+0x20 1\n"
+    between = convert(callsign, symbols, tmp_path, text, middle)
+    assert convert(callsign, symbols, tmp_path, between, "out.folded").decode() == text
+    direct = convert(callsign, symbols, tmp_path, PERF, "direct.folded")
+    assert b"other.so+0x9000;" in direct
+    assert convert(callsign, symbols, tmp_path, convert(callsign, symbols, tmp_path, PERF, middle), "out.folded") == direct
 
 
 def test_very_many_chains(callsign, symbols, tmp_path):
@@ -222,7 +267,7 @@ def test_firefox_in(callsign, symbols, tmp_path, shared):
     (tmp_path / "in.json").write_text(firefox(shared))
     done = callsign.run("profile", tmp_path / "in.json", "-o", tmp_path / "out.folded", "--no-search", "-s", symbols)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "out.folded").read_text() == "JS;main;outer;inner 4\n"
+    assert (tmp_path / "out.folded").read_text() == "[no frames] 1\nJS;main;outer;inner 4\n"
     assert "5 markers and counters of the input are left out" in done.stderr
 
 
@@ -238,8 +283,41 @@ def test_fractions_of_milliseconds_count(callsign, symbols, tmp_path):
     assert written["weightType"] == "tracing-ms" and set(written["weight"]) == {0.25}
 
 
+@pytest.mark.parametrize("text, value", [("0.25", 250000), ("2.5e-1", 250000), ("25E-2", 250000), ("1e3", 1000000000), ("-0.5", -500000),
+                                         ("0." + "0" * 60 + "1e61", 1000000), ("1" + "0" * 100 + "e-100", 1000000), ("null", 1000000)])
+def test_numbers_of_json(callsign, symbols, tmp_path, text, value):
+    """Numbers of more than 63 characters counted 1."""
+    given = json.loads(firefox(True))
+    samples = given["threads"][0]["samples"]
+    samples.update(weight=["W"] * len(samples["stack"]), weightType="tracing-ms")
+    profile = Pprof(convert(callsign, symbols, tmp_path, json.dumps(given).replace('"W"', text), "out.pb"))
+    assert sum(values[0] for values in profile.names().values()) == value * len(samples["stack"])
+
+
+@pytest.mark.plain_build
+def test_numbers_of_json_in_another_locale(callsign, tmp_path):
+    """The library read numbers by the program's locale: where it has a decimal comma, weights with fractions counted 1."""
+    (tmp_path / "comma").write_text('LC_NUMERIC\ndecimal_point "<U002C>"\nthousands_sep ""\ngrouping -1\nEND LC_NUMERIC\n')
+    (tmp_path / "locales").mkdir()
+    subprocess.run([need("localedef"), "-c", "-i", tmp_path / "comma", tmp_path / "locales" / "comma"], capture_output=True, check=False)
+    libraries = pathlib.Path(callsign.path).resolve().parent
+    subprocess.run([need("gcc"), "-Wall", "-Werror", f"-I{ROOT}/include", ROOT / "tests/consumers/profile_in_locale.c", f"-L{libraries}", "-lcallsign",
+                    f"-Wl,-rpath,{libraries}", "-o", tmp_path / "program"], check=True)
+    given = json.loads(firefox(True))
+    samples = given["threads"][0]["samples"]
+    samples.update(weight=[0.25] * len(samples["stack"]), weightType="tracing-ms")
+    (tmp_path / "in.json").write_text(json.dumps(given))
+    done = subprocess.run([tmp_path / "program", tmp_path / "in.json", tmp_path / "out.pb"], capture_output=True, text=True, check=False,
+                          env={"LOCPATH": str(tmp_path / "locales"), "LC_ALL": "comma"})
+    assert (done.returncode, done.stderr) == (0, "")
+    values = Pprof((tmp_path / "out.pb").read_bytes()).names().values()
+    assert sum(value[0] for value in values) == 250000 * len(samples["stack"])
+
+
 @pytest.mark.parametrize("change, message", [
     (lambda given: given.replace('"weight": [', '"weight": [1e300, '), "a sample has weight 1e300, need at most 9e18"),
+    (lambda given: given.replace('"weight": [', '"weight": ["5", '), 'a sample has weight "5", need a number'),
+    (lambda given: given.replace('"timeDeltas": [', '"timeDeltas": [true, '), "a sample has time delta true, need a number"),
     (lambda given: given + "\n" + given, "more text after the profile")])
 def test_firefox_refused(callsign, tmp_path, change, message):
     (tmp_path / "in").write_text(change(firefox(True)))

@@ -13,4 +13,8 @@ extern const struct stack_dialect android_dialect, boost_dialect, bpftrace_diale
 enum { DIALECT_COUNT = 28 };
 extern const struct stack_dialect *const stack_dialects[DIALECT_COUNT];
 
+struct profile_sample;
+/* Of the state of perf_dialect: the sample that the line just read heads, of which no frame may follow. NULL: it heads none. */
+const struct profile_sample *perf_headed_sample(const void *state);
+
 #endif

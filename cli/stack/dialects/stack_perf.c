@@ -486,6 +486,11 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
     return KIND_FIRST;
 }
 
+const struct profile_sample *perf_headed_sample(const void *state) {
+    const struct perf_state *perf = state;
+    return perf->after_head ? &perf->sample : NULL;
+}
+
 /* ---- the kernel ---- */
 
 /* Where the text does not say where the kernel is, a function does of which there is only one: kernels move by whole pages, so
