@@ -506,6 +506,21 @@ def test_in_place(callsign, indexes, name):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
+def test_in_place_a_second_time(callsign, indexes, name):
+    once = callsign.run("stack", "--in-place", *indexes[name], stdin=text_of(name)).stdout
+    assert callsign.run("stack", "--in-place", *indexes[name], stdin=once).stdout == once
+
+
+def test_inlined_calls_that_a_report_has(callsign):
+    """An answer for each function, not for each line; the line that was interrupted stays the first."""
+    text = filled("llvm-dump")
+    stack = text.splitlines()[next(i for i, line in enumerate(text.splitlines()) if "[inlined]" in line):]
+    text = "".join(re.sub(r"^(\d+)", lambda m: str(int(m[1]) - int(stack[0].split()[0])), line) + "\n" for line in stack)
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", *BOTH, stdin=text).splitlines()[0])
+    assert [[f["function"] for f in frame["frames"]] for frame in answer["frames"]][:2] == [["check", "parse_line"], ["orders_load"]]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
 def test_json(callsign, indexes, name):
     done = callsign.run("stack", "--json", *indexes[name], stdin=text_of(name))
     assert done.returncode == 0, done.stderr

@@ -1,7 +1,8 @@
 /* Apple's .crash reports, and what LLVM's tools print without a symbolizer, which looks alike.
  *
  *     0   MyApp       0x0000000104a2c1f4 0x104a28000 + 16884      the image's first byte, and the offset from there
- *     0   MyApp       0x0000000104a2c1f4 area + 24 (shapes.c:6)   symbolicated already
+ *     0   MyApp       0x0000000104a2c1f4 square + 24 (shapes.h:2) [inlined]   symbolicated already: a call inlined into the next line's
+ *     1   MyApp       0x0000000104a2c1f4 area + 24 (shapes.c:6)
  *     0   MyApp       0x0000000104a2c1f4 MyApp + 16884            of backtrace_symbols(): the module's name, and the offset from its start
  *     5   MyApp       0x00007fbc2752f13b                          of LLVM's tools: no name is known
  *        0x104a28000 -        0x104a2ffff +MyApp arm64  <0102...> /path/MyApp        of "Binary Images:" */
@@ -9,6 +10,11 @@
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
+
+struct crash_state {
+    uint64_t inlined_at; /* pc of the inlined calls that the lines before told; 0: none */
+    bool first;          /* with them the stack began */
+};
 
 /* "MyApp + 16884" */
 static bool read_module_offset(struct line_scan *s, struct line_frame *out) {
@@ -80,19 +86,39 @@ static enum line_kind read_image(struct stack_modules *modules, struct line_scan
     return KIND_CONTEXT;
 }
 
+static bool ends_with(struct csn_str line, const char *text) {
+    const size_t len = strlen(text);
+    return line.len >= len && memcmp(line.ptr + line.len - len, text, len) == 0;
+}
+
+/* The function's own line comes after those of its inlined calls, has their address, and answers for all of them. */
+static enum line_kind join_inlined(struct crash_state *crash, struct csn_str line, bool open, enum line_kind kind, struct line_frame *out) {
+    if (kind == KIND_NONE) return kind;
+    const struct crash_state before = *crash;
+    const bool continued = before.inlined_at && before.inlined_at == out->pc;
+    const bool first = kind == KIND_FIRST || (continued && before.first);
+    *crash = (struct crash_state){ 0 };
+    if (ends_with(line, " [inlined]")) {
+        *crash = (struct crash_state){ out->pc, first };
+        return first ? KIND_CONTEXT : open ? KIND_INSIDE : KIND_NONE;
+    }
+    out->own_only = continued;
+    if (first) out->flags = 0;
+    return first ? KIND_FIRST : kind;
+}
+
 static enum line_kind read_crash_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                       struct line_frame *out) {
     struct line_scan s = scan_on(line);
-    (void)state, (void)open;
     bool indented = scan_blanks(&s);
     if (indented && scan_peek(&s) == '0') return read_image(modules, &s);
     out->by_maps = true;
-    return indented ? KIND_NONE : read_frame(&s, out);
+    return indented ? KIND_NONE : join_inlined(state, line, open, read_frame(&s, out), out);
 }
 
 /* "area + 24 (shapes.c:6)"; an inlined call is a line of its own. */
 static void fill_crash(struct line_filler *f) {
-    for (uint32_t k = 0; k < f->answer->frame_count; k++) {
+    for (uint32_t k = f->at->own_only ? f->answer->frame_count - 1 : 0; k < f->answer->frame_count; k++) {
         fill_part(f, 0, f->at->fill_at);
         if (f->at->fill_at == f->text.len) out_char(f->out, ' ');
         fill_name(f, k);
@@ -108,4 +134,5 @@ static void fill_crash(struct line_filler *f) {
     }
 }
 
-const struct stack_dialect crash_dialect = { .name = "crash", .marks = { MARK_NUMBER | MARK_HEX, MARK_START_HEX }, .read = read_crash_line, .fill = fill_crash };
+const struct stack_dialect crash_dialect = { .name = "crash", .marks = { MARK_NUMBER | MARK_HEX, MARK_START_HEX }, 
+                                             .state_size = sizeof(struct crash_state), .read = read_crash_line, .fill = fill_crash };

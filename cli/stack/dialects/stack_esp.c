@@ -16,7 +16,9 @@ static bool read_pair(void *state, struct csn_str line, size_t from, struct line
     out->fill_at = s.at;
     if (!scan_hex(&s, &out->value) || !scan_char(&s, ':') || !scan_hex(&s, &stack)) return false;
     out->pc = out->value;
-    out->fill_at = out->fill_end = out->end = s.at;
+    out->fill_at = out->fill_end = s.at;
+    scan_filled(&s);
+    out->end = s.at;
     return true;
 }
 

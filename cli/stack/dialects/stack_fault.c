@@ -70,7 +70,9 @@ static bool read_register(void *state, struct csn_str line, size_t from, struct 
         if (!found || !read_register_value(&s, &out->value)) continue;
         out->flags = found->exact ? CSN_STACK_EXACT : CSN_STACK_RETURN;
         out->pc = out->value;
-        out->fill_at = out->fill_end = out->end = s.at;
+        out->fill_at = out->fill_end = s.at;
+        scan_filled(&s);
+        out->end = s.at;
         if (stack_place_is_alone(fault->modules->session, out->value, out->flags)) return true;
     }
     return false;

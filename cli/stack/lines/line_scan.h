@@ -72,6 +72,17 @@ static inline bool scan_word(struct line_scan *s, struct csn_str *out) {
     return s->at > from;
 }
 
+/* " (area at /src/shapes.h:6)", as frames are filled in: a line may have it of an earlier run. */
+static inline void scan_filled(struct line_scan *s) {
+    if (s->line.len - s->at < 2 || s->line.ptr[s->at] != ' ' || s->line.ptr[s->at + 1] != '(') return;
+    size_t depth = 0;
+    for (size_t at = s->at + 1; at < s->line.len; at++) {
+        if (s->line.ptr[at] == '(') depth++;
+        if (s->line.ptr[at] != ')' || --depth) continue;
+        s->at = at + 1;
+        return;
+    }
+}
 static inline struct csn_str scan_rest(const struct line_scan *s) {
     return (struct csn_str){ s->line.ptr + s->at, s->line.len - s->at };
 }

@@ -1,6 +1,8 @@
 /* Writing lines again with the names of their frames. */
 #include "stack/lines/stack_fill.h"
 
+#include <string.h>
+
 #include "ui/line_input.h"
 #include "ui/path_text.h"
 
@@ -60,26 +62,35 @@ static void fill_chain(struct line_filler *f) {
     }
 }
 
-void fill_behind_line(struct line_filler *f) {
-    fill_part(f, 0, f->text.len);
-    if (f->answer->frame_count) out_char(f->out, ' ');
-    fill_chain(f);
+/* What the output has from `begin` on is added to the line at `to`. It is taken back where the line has it there already: the log was
+ * filled in before. */
+static void write_once(struct line_filler *f, size_t to, size_t begin) {
+    const char *added = f->out->bytes + begin, *text = f->text.ptr;
+    const size_t len = f->out->used - begin;
+    const bool before = len <= to && memcmp(text + to - len, added, len) == 0;
+    const bool behind = len <= f->text.len - to && memcmp(text + to, added, len) == 0;
+    if (before || behind) f->out->used = begin;
+}
+
+/* The line with the chain of calls at `at`, between `open` and `close`. */
+static void fill_chain_at(struct line_filler *f, size_t at, const char *open, const char *close) {
+    fill_part(f, 0, at);
+    if (f->answer->frame_count) {
+        if (f->text.len > sizeof(f->out->bytes) - f->out->used) out_flush(f->out);
+        const uint64_t flushed = f->out->flushed;
+        const size_t begin = f->out->used;
+        out_text(f->out, open);
+        fill_chain(f);
+        out_text(f->out, close);
+        if (f->out->flushed == flushed) write_once(f, at, begin); /* else it is longer than the line, or than a buffer */
+    }
+    fill_part(f, at, f->text.len);
     fill_ending(f);
 }
 
-void fill_in_brackets(struct line_filler *f) {
-    if (!f->answer->frame_count) return;
-    out_text(f->out, " (");
-    fill_chain(f);
-    out_char(f->out, ')');
-}
+void fill_behind_line(struct line_filler *f) { fill_chain_at(f, f->text.len, " ", ""); }
 
-void fill_line_in_brackets(struct line_filler *f) {
-    fill_part(f, 0, f->at->fill_end);
-    fill_in_brackets(f);
-    fill_part(f, f->at->fill_end, f->text.len);
-    fill_ending(f);
-}
+void fill_line_in_brackets(struct line_filler *f) { fill_chain_at(f, f->at->fill_end, " (", ")"); }
 
 /* ---- any frame ---- */
 

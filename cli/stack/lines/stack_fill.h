@@ -34,11 +34,9 @@ void fill_name(struct line_filler *f, uint32_t k);
 /* Whether frame k has a file and line of its own: those of another function with the same code are none. */
 bool fill_has_file(const struct line_filler *f, uint32_t k);
 void fill_file(struct line_filler *f, uint32_t k, bool base_only);
-/* The line, then " area at /src/shapes.h:6, inlined into main at /src/main.c:12". */
+/* The line, then " area at /src/shapes.h:6, inlined into main at /src/main.c:12", once: not where it stands there already. */
 void fill_behind_line(struct line_filler *f);
-/* " (area at /src/shapes.h:6, inlined into main at /src/main.c:12)", nothing without a function. */
-void fill_in_brackets(struct line_filler *f);
-/* The line, with that at fill_end. */
+/* The line, with " (area at /src/shapes.h:6, inlined into main at /src/main.c:12)" at fill_end, once. */
 void fill_line_in_brackets(struct line_filler *f);
 
 #endif
