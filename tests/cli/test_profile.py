@@ -154,6 +154,20 @@ def test_unknown_callers_have_one_name(callsign, symbols, tmp_path, middle):
     assert convert(callsign, symbols, tmp_path, convert(callsign, symbols, tmp_path, PERF, middle), "out.folded") == direct
 
 
+@pytest.mark.parametrize("middle", ["x.pb", "x.otlp"])
+def test_chains_of_perf_there_and_back(callsign, symbols, tmp_path, middle):
+    """The first frame after the kernel's was interrupted; the other callers have return addresses."""
+    text = "app 1/1 1.000000:          7 cycles:u: \n" + "".join(f"\t{addr:16x} [unknown] ({path})\n" for addr, path in [
+        (0xffffffff81001139, "[kernel.kallsyms]"), (0xffffffff81001239, "[kernel.kallsyms]"), (0x9000, "/nowhere/other.so"),
+        (0x9100, "/nowhere/other.so"), (0x9200, "/nowhere/other.so")]) + "\n"
+    chain = [line.split()[0] for line in text.splitlines() if line.startswith("\t")]
+    between = convert(callsign, symbols, tmp_path, text, middle)
+    for source in (text, between):
+        written = convert(callsign, symbols, tmp_path, source, "out.perf").decode()
+        found = [line.split()[0] for line in written.splitlines() if line.startswith("\t")]
+        assert found == chain * (len(found) // len(chain)) and found  # OTLP has a sample for each type of value
+
+
 def test_very_many_chains(callsign, symbols, tmp_path):
     """Each comes twice, and is found again among all others."""
     chains = [f"app  4242/4243 [001]    12.345678:     250000 cpu-clock:u: \n\t            1004 f1+0x4 (/nowhere/app)\n"
