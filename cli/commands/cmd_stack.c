@@ -36,8 +36,8 @@ static const struct option_spec options[] = {
     { .name = "format", .letter = 'f', .kind = OPTION_TEXT, .offset = offsetof(struct stack_values, format),
       .value_name = "FORMAT",
       .help = "kind of input (default: detected): json, ips, minidump-json,\nor a kind of text: plain, perf, sanitizer, kernel, segfault,\n"
-              "go, glibc, libunwind, boost, failure, rust, gdb, lldb,\ncoredump, valgrind, jvm, mozilla, chromium, minidump, android, strace,\n"
-              "bpftrace, folded, wasm, esp-idf, fault, windows, crash" },
+              "go, glibc, libunwind, boost, failure, rust, gdb, lldb,\ncoredump, elfutils, valgrind, jvm, mozilla, chromium,\nminidump, android, strace, bpftrace, folded, wasm, esp-idf,\n"
+              "fault, windows, crash" },
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, json),
       .help = "one JSON object for each stack instead of text" },
     { .name = "in-place", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, in_place),
@@ -355,7 +355,7 @@ const struct command stack_command = {
         "\n"
         "The kind of input is detected: stacks as JSON, one a line; Apple's .ips reports; the JSON of minidump-stackwalk; or\n"
         "text of any length that contains stacks: perf script, sanitizers, Linux kernel traces and segfault lines, glibc,\n"
-        "libunwind, Boost, glog, Abseil, folly, Rust, Go, gdb, lldb, coredumpctl, Valgrind, the JVM, Firefox, Chromium,\n"
+        "libunwind, Boost, glog, Abseil, folly, Rust, Go, gdb, lldb, coredumpctl, eu-stack, Valgrind, the JVM, Firefox, Chromium,\n"
         "minidump-stackwalk, Android, strace -k, ltrace, bpftrace, folded stacks, WebAssembly engines, ESP-IDF, Zephyr,\n"
         "FreeRTOS, Windows, Apple's .crash reports, or plain MODULE+0xOFFSET and 0xPC. One file may have several. Other text is\n"
         "left out, or passed through unchanged with --in-place, which is a filter for logs. The last line on stderr counts\n"

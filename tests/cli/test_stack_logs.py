@@ -238,6 +238,10 @@ SAMPLES = {
         13: f"= 1  liborders.so!check [{L[:-1]} : 9]\n 2  liborders.so!parse_line [{L[:-1]} : 16]",
         17: f"= 3  liborders.so!orders_load [{L[:-1]} : 21]", 21: "= 4  hook.so + 0x1272", 25: "= 5  libc.so.6 + 0x891f4",
         28: "= 6  libc.so.6 + 0x88eef", 31: "= 7  libc.so.6 + 0x1098eb"}, (1, 7, 2)),
+    "elfutils": Sample(BOTH, "elfutils 0.188, eu-stack -m -b of a core dump, of stripped files", {
+        3: ON_CRASH, 5: CHECK, 7: LOAD, 9: MAIN, 15: " (_start)"}, (1, 7, 5)),
+    "elfutils-v": Sample(BOTH, "elfutils 0.188, eu-stack -v -i of a process", {
+        3: " (on_check at /opt/app/orders.c:26)", 5: CHECK, 9: LOAD, 11: MAIN, 17: " (_start)"}, (1, 7, 5)),
     "coredumpctl": Sample(BOTH, "systemd 252, coredumpctl info, of stripped files", {
         18: ON_CRASH, 19: CHECK, 20: LOAD, 21: MAIN, 24: " (_start)"}, (1, 7, 5)),
     "kernel-x86-64": Sample([], "Linux 6.1.192 (Debian's 6.1.0-56-amd64) in QEMU, a module's WARN_ON and its read of NULL; the sizes are the kernel's", {

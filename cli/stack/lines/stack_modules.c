@@ -194,6 +194,12 @@ static uint64_t offset_address(struct stack_session *session, uint32_t module, u
     return offset < base ? offset + base : offset;
 }
 
+void stack_modules_add_place(struct stack_modules *modules, const struct module_names *names, uint64_t start, uint64_t offset) {
+    const uint32_t module = session_name_module(modules->session, names->name, &names->id);
+    if (module == NO_MODULE) return;
+    stack_place_known(&modules->places, modules->session, module, start + offset - offset_address(modules->session, module, offset));
+}
+
 bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_dialect *dialect, void *state,
                              const struct line_frame *frame) {
     struct stack_session *session = modules->session;

@@ -1,0 +1,99 @@
+/* elfutils: eu-stack, of processes and core dumps.
+ *
+ *     TID 5275:
+ *     #0  0x00007fea4dd54dd0 pause - /usr/lib/libc.so.6               -m: the module
+ *         [93ac61ec...]@0x7fea4dc81000+0xd3dd0                        -b: its build id, its first byte and the offset from there
+ *     #1  0x0000563313425168 - 1 area - /opt/app/app                  -a: not interrupted here, but a caller
+ *         /src/shapes.c:6:12                                          -s
+ *     #2  0x0000563313425168 - 1 main - /opt/app/app                  -i: the call before was inlined into this one
+ *     #3  0x0000563313425091
+ *
+ * The offsets of -b lie within the call, the addresses behind it. */
+#include "stack/dialects/dialects.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
+#include "stack/lines/stack_modules.h"
+
+enum { ELFUTILS_NAME = 4096 };
+struct elfutils_state {
+    bool in_thread;
+    uint64_t last_pc; /* of the last frame */
+    size_t last_name; /* hash of its function's name */
+    size_t module_len;
+    char module[ELFUTILS_NAME]; /* of the last frame; empty: the line does not tell, or it is longer */
+};
+
+static size_t hash_of(struct csn_str name) {
+    size_t hash = name.len;
+    for (size_t i = 0; i < name.len; i++) hash = hash * 31 + (uint8_t)name.ptr[i];
+    return hash;
+}
+
+/* "TID 5275:" */
+static bool read_thread(struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    uint64_t number;
+    return scan_text(&s, "TID ") && scan_number(&s, 10, &number) && scan_char(&s, ':') && scan_at_end(&s);
+}
+
+/* " - 1 area - /opt/app/app": both may be missing. */
+static void read_names(struct line_scan *s, struct line_frame *out) {
+    static const char dash[] = " - ";
+    size_t at, module = s->line.len;
+    if (scan_text(s, " - 1") && !scan_at_end(s) && scan_peek(s) != ' ') s->at -= 4;
+    for (struct line_scan rest = *s; scan_find(&rest, dash, &at); rest.at = at + 1) module = at;
+    if (module < s->line.len) {
+        const size_t name = module + sizeof(dash) - 1;
+        out->module = (struct csn_str){ s->line.ptr + name, s->line.len - name };
+    }
+    scan_blanks(s);
+    if (s->at < module) out->symbol = (struct csn_str){ s->line.ptr + s->at, module - s->at };
+}
+
+/* "    [93ac61ec...]@0x7fea4dc81000+0xd3dd0" places the frame before it, and its module. */
+static bool read_place(struct elfutils_state *elfutils, struct stack_modules *modules, struct line_scan s) {
+    struct module_names names = { .name = { elfutils->module, elfutils->module_len } };
+    uint64_t start, offset;
+    size_t close;
+    if (!scan_char(&s, '[') || !scan_find(&s, "]@", &close)) return false;
+    const struct csn_str digits = { s.line.ptr + s.at, close - s.at };
+    s.at = close + 2;
+    if (!build_id_parse(digits, &names.id) || !scan_hex(&s, &start) || !scan_char(&s, '+') || !scan_hex(&s, &offset) || !scan_at_end(&s)) return false;
+    if (names.name.len) stack_modules_add_place(modules, &names, start, offset);
+    return true;
+}
+
+static enum line_kind read_inside(struct elfutils_state *elfutils, struct stack_modules *modules, struct csn_str line, bool open) {
+    static const char indent[] = "    ";
+    struct line_scan s = scan_on(line);
+    if (open && scan_text(&s, indent)) {
+        read_place(elfutils, modules, s);
+        return KIND_INSIDE;
+    }
+    elfutils->in_thread = read_thread(line);
+    elfutils->last_pc = 0;
+    return elfutils->in_thread ? KIND_CONTEXT : KIND_NONE;
+}
+
+static enum line_kind read_elfutils_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                         struct line_frame *out) {
+    struct elfutils_state *elfutils = state;
+    struct line_scan s = scan_on(line);
+    if (!elfutils->in_thread || !scan_char(&s, '#') || !scan_number(&s, 10, &out->number) || !scan_blanks(&s) || !scan_hex(&s, &out->pc))
+        return read_inside(elfutils, modules, line, open);
+    read_names(&s, out);
+    const bool has_room = out->module.len < ELFUTILS_NAME, inlined = open && out->pc == elfutils->last_pc && hash_of(out->symbol) != elfutils->last_name;
+    elfutils->module_len = has_room ? out->module.len : 0;
+    if (elfutils->module_len) memcpy(elfutils->module, out->module.ptr, elfutils->module_len);
+    elfutils->last_pc = out->pc;
+    elfutils->last_name = hash_of(out->symbol);
+    if (inlined) return KIND_INSIDE; /* the frame before has the calls of both lines */
+    out->value = out->pc;
+    out->by_maps = true;
+    out->fill_at = out->fill_end = line.len;
+    if (out->number) out->flags = CSN_STACK_RETURN;
+    return out->number ? KIND_FRAME : KIND_FIRST;
+}
+
+const struct stack_dialect elfutils_dialect = { .name = "elfutils", .marks = { MARK_COLON }, .state_size = sizeof(struct elfutils_state),
+                                                .read = read_elfutils_line, .fill = fill_line_in_brackets };
