@@ -126,9 +126,9 @@ static enum store_status take_file(struct one_file *one, const char *path, char 
     if (fd < 0 || incoming_create(store, &incoming, why, WHY_SIZE) < 0) {
         if (!*why) snprintf(why, WHY_SIZE, "%s", strerror(errno));
         if (fd >= 0) close(fd);
-        return STORE_UNREACHABLE;
+        return STORE_FAILED;
     }
-    enum store_status status = STORE_UNREACHABLE;
+    enum store_status status = STORE_FAILED;
     if (copy_into(fd, &incoming) < 0) {
         snprintf(why, WHY_SIZE, "%s", strerror(errno));
         incoming_discard(&incoming);

@@ -53,6 +53,7 @@ enum http_done respond_store(struct http_request *request, enum store_status sta
     case STORE_AMBIGUOUS: return respond_error(request, 409, "%s", why);
     case STORE_UNREACHABLE: return respond_error(request, 502, "%s", why);
     case STORE_FULL: return respond_error(request, 507, "%s", why);
+    case STORE_FAILED: return respond_error(request, 503, "%s", why);
     }
     return respond_error(request, 500, "no answer");
 }

@@ -110,7 +110,7 @@ enum http_done respond_file(struct http_request *request, const char *path, uint
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
         int error = errno;
         if (fd >= 0) close(fd);
-        return error == ENOENT || fd >= 0 ? respond_store(request, STORE_NONE, "") : respond_store(request, STORE_UNREACHABLE, strerror(error));
+        return error == ENOENT || fd >= 0 ? respond_store(request, STORE_NONE, "") : respond_store(request, STORE_FAILED, strerror(error));
     }
     read_facts(&st, size, &facts);
     response->content_type = content_type;

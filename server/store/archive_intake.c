@@ -64,14 +64,14 @@ static enum store_status copy_entry(struct intake *intake, struct archive *reade
         }
         if (write_all(out->fd, portion, (size_t)got) < 0) {
             snprintf(intake->why, intake->why_size, "%s", strerror(errno));
-            return is_full(errno) ? STORE_FULL : STORE_UNREACHABLE;
+            return is_full(errno) ? STORE_FULL : STORE_FAILED;
         }
     }
 }
 
 static enum store_status take_entry(struct intake *intake, struct archive *reader, const char *path, int depth) {
     struct incoming part;
-    if (incoming_create(intake->store, &part, intake->why, intake->why_size) < 0) return STORE_UNREACHABLE;
+    if (incoming_create(intake->store, &part, intake->why, intake->why_size) < 0) return STORE_FAILED;
     enum store_status status = copy_entry(intake, reader, &part);
     if (status == STORE_OK) return take(intake, &part, last_part(path), depth + 1);
     incoming_discard(&part);
@@ -100,7 +100,7 @@ static enum store_status take_entries(struct intake *intake, struct archive *rea
 
 static enum store_status take_archive(struct intake *intake, struct incoming *incoming, const char *name, int depth) {
     struct archive *reader = archive_read_new();
-    enum store_status status = STORE_UNREACHABLE;
+    enum store_status status = STORE_FAILED;
     if (!reader) return status;
     archive_read_support_filter_all(reader);
     archive_read_support_format_all(reader);

@@ -3,6 +3,7 @@
 #include "store/bucket.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,7 +135,10 @@ static enum store_status bucket_is_missing(enum store_status status, struct text
 enum store_status bucket_fetch_key(struct bucket *bucket, const char *path, int fd, char *why, size_t why_size) {
     struct bucket_request request;
     char head[512] = "";
-    if (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0 || !begin_request(bucket, path, NULL, &request)) return STORE_UNREACHABLE;
+    if (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0 || !begin_request(bucket, path, NULL, &request)) {
+        snprintf(why, why_size, "%s", strerror(errno));
+        return STORE_FAILED;
+    }
     curl_easy_setopt(request.curl, CURLOPT_WRITEFUNCTION, http_write_file);
     curl_easy_setopt(request.curl, CURLOPT_WRITEDATA, &fd);
     enum store_status status = run_request(&request, why, why_size);
@@ -155,8 +159,9 @@ enum store_status bucket_put(struct bucket *bucket, const struct artifact *artif
     struct stat st;
     FILE *file = fopen(path, "re");
     if (!file || fstat(fileno(file), &st) < 0 || !begin_request(bucket, artifact->path, NULL, &request)) {
+        snprintf(why, why_size, "%s", strerror(errno));
         if (file) fclose(file);
-        return STORE_UNREACHABLE;
+        return STORE_FAILED;
     }
     struct text name = { 0 };
     text_put(&name, "x-amz-meta-callsign-name: ");

@@ -149,7 +149,7 @@ static enum pool_status pool_status_of(enum store_status status) {
     case STORE_OK: return POOL_OK;
     case STORE_NONE: return POOL_NONE;
     case STORE_REJECTED: case STORE_AMBIGUOUS: return POOL_FAILED;
-    case STORE_UNREACHABLE: case STORE_FULL: break;
+    case STORE_UNREACHABLE: case STORE_FULL: case STORE_FAILED: break;
     }
     return POOL_UNREACHABLE;
 }

@@ -59,7 +59,7 @@ enum store_status symbol_store_find_local(struct symbol_store *store, const stru
                                           size_t why_size) {
     struct artifact *found = malloc(MOST_CANDIDATES * sizeof(*found));
     int count = found ? find_candidates(store, query, found) : -1;
-    enum store_status status = STORE_UNREACHABLE;
+    enum store_status status = STORE_FAILED;
     if (count < 0) snprintf(why, why_size, "the catalogue cannot be read");
     else status = choose(store, query, found, count, out, why, why_size);
     free(found);
@@ -79,7 +79,7 @@ static enum store_status fetch_from(struct symbol_store *store, struct remote *r
     struct incoming incoming;
     struct artifact artifact;
     char name[NAME_SIZE] = "";
-    if (incoming_create(store, &incoming, why, why_size) < 0) return STORE_UNREACHABLE;
+    if (incoming_create(store, &incoming, why, why_size) < 0) return STORE_FAILED;
     enum store_status status = remote_fetch(remote, query, &incoming, name, why, why_size);
     if (status == STORE_OK) {
         /* Servers lie: pages of proxies come with status 200. */

@@ -120,7 +120,7 @@ static enum store_status put_in_place(struct symbol_store *store, struct incomin
     if (worked && !path_has_name(artifact)) worked = write_meta(path, artifact) == 0;
     if (worked) worked = rename(incoming->path, path) == 0 && sync_folder_of(path) == 0;
     if (!worked) {
-        enum store_status status = is_full(errno) ? STORE_FULL : STORE_UNREACHABLE;
+        enum store_status status = is_full(errno) ? STORE_FULL : STORE_FAILED;
         fail_os(why, why_size, path);
         incoming_discard(incoming);
         return status;
@@ -153,7 +153,7 @@ static enum store_status put_single(struct symbol_store *store, struct incoming 
     }
     if (found != 0) {
         incoming_discard(incoming);
-        return found > 0 ? STORE_REJECTED : STORE_UNREACHABLE;
+        return found > 0 ? STORE_REJECTED : STORE_FAILED;
     }
     snprintf(out->source, sizeof(out->source), "%s", source);
     enum store_status status = put_in_place(store, incoming, out, why, why_size);
@@ -164,9 +164,9 @@ static enum store_status put_single(struct symbol_store *store, struct incoming 
 static enum store_status put_slice(struct symbol_store *store, const uint8_t *bytes, const struct csn_image_info *slice, const char *name,
                                    const char *source, struct artifact *out, char *why, size_t why_size) {
     struct incoming part;
-    if (incoming_create(store, &part, why, why_size) < 0) return STORE_UNREACHABLE;
+    if (incoming_create(store, &part, why, why_size) < 0) return STORE_FAILED;
     if (write_all(part.fd, bytes + slice->offset, slice->size) < 0) {
-        enum store_status status = is_full(errno) ? STORE_FULL : STORE_UNREACHABLE;
+        enum store_status status = is_full(errno) ? STORE_FULL : STORE_FAILED;
         fail_os(why, why_size, part.path);
         incoming_discard(&part);
         return status;

@@ -16,8 +16,9 @@ enum store_status {
     STORE_NONE = 1,         /* it has no such thing */
     STORE_REJECTED = 2,     /* the file is nothing that a store keeps */
     STORE_AMBIGUOUS = 3,    /* several images share the id */
-    STORE_UNREACHABLE = -1, /* the folder, the bucket or a server failed */
-    STORE_FULL = -2         /* no space is left */
+    STORE_UNREACHABLE = -1, /* the bucket or a server failed */
+    STORE_FULL = -2,        /* no space is left */
+    STORE_FAILED = -3       /* the folder failed, or memory is short */
 };
 
 struct store_options {
