@@ -4,6 +4,7 @@ from __future__ import annotations
 import array
 import operator
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -46,7 +47,7 @@ class Index:
         """Opens the index at a URL: http://, https:// or s3://BUCKET/KEY. Lookups read only the ranges that they need.
 
         demangle: show demangled names instead of the stored ones.
-        timeout: seconds for each request.
+        timeout: seconds for each request, more than 0.
 
         Needs libcurl, which is loaded at the first use. S3 uses AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and
         AWS_ENDPOINT_URL_S3. Costs one or two requests. Raises Error if the index cannot be read. A read that fails later is final:
@@ -55,7 +56,7 @@ class Index:
             raise ValueError(f"{url!r} is no URL of http, https or s3")
         self = cls.__new__(cls)
         self.path = url
-        self._native = _native.Index(url, demangle=demangle, is_remote=True, timeout_ms=max(1, round(timeout * 1000)))
+        self._native = _native.Index(url, demangle=demangle, is_remote=True, timeout_ms=milliseconds("timeout", timeout))
         return self
 
     def lookup(self, address: int) -> list[_native.Frame]:
@@ -69,7 +70,7 @@ class Index:
         """Looks up many addresses and returns struct<frames, reason> as an Arrow array.
 
         addresses: an Arrow array, a NumPy array, array.array or another buffer of 64-bit integers, which is not copied unless it has
-        gaps or chunks; or integers. Negative ones are those of 64 bits with the same bits: kernel addresses in signed columns.
+        gaps or chunks; or integers. Masked elements of NumPy's masked arrays are null, as those of Arrow's (needs pyarrow). Negative ones are those of 64 bits with the same bits: kernel addresses in signed columns.
         return_addresses: look up the byte before each address, as for callers in a stack.
         plain_strings: no dictionaries.
 
@@ -128,6 +129,7 @@ def is_remote(path: Any) -> bool:
 
 def as_column(addresses: Any) -> Any:
     """What the native layer takes: Arrow arrays and buffers as they are, integers as a buffer."""
+    addresses = without_mask(addresses)
     if hasattr(addresses, "__arrow_c_array__"):
         return addresses
     if hasattr(addresses, "combine_chunks"):  # pyarrow.ChunkedArray
@@ -139,6 +141,20 @@ def as_column(addresses: Any) -> Any:
     if view.ndim == 1 and not view.c_contiguous and view.format in ("q", "Q", "l", "L"):
         return packed(view.tolist())
     return view
+
+
+def without_mask(addresses: Any) -> Any:
+    """A masked array of NumPy as an Arrow array, in which the masked addresses are null; anything else as it is."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not isinstance(addresses, numpy.ma.MaskedArray):
+        return addresses
+    if not numpy.ma.is_masked(addresses):
+        return addresses.data
+    try:
+        import pyarrow
+    except ImportError:
+        raise TypeError("masked addresses need pyarrow; or pass addresses.compressed()") from None
+    return pyarrow.array(addresses.data, mask=addresses.mask)
 
 
 def packed(addresses: list[Any]) -> Any:
@@ -153,6 +169,12 @@ def address_bits(address: Any) -> int:
     if not -1 << 63 <= number < 1 << 64:
         raise OverflowError(f"address {number:#x} has more than 64 bits")
     return number & (1 << 64) - 1
+
+
+def milliseconds(name: str, seconds: float) -> int:
+    if not 0 < seconds < 1 << 22:
+        raise ValueError(f"{name} is {seconds}, need more than 0 and less than {1 << 22} seconds")
+    return max(1, round(seconds * 1000))
 
 
 def whole_number(name: str, value: Any, bits: int) -> int:

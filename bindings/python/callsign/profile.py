@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _native
 from .html import table_html
+from .index import whole_number
 from .store import PathLike, Store
 from .symbolicator import Symbolicator
 
@@ -134,7 +135,7 @@ class Profile:
 
         format: "pprof" (.pb.gz, or .pb without gzip), "firefox" (.json), "otlp" (.otlp), "otlp-json" (.otlp.json), "folded" (.folded), "html" (.html) or
         "perf-script" (.perf); None means by the name. title: of a page. Releases the GIL."""
-        name = os.fspath(path)
+        name = os.fsdecode(path)
         if format is None:
             format = next((found for suffix, found in _SUFFIXES.items() if name.endswith(suffix)), None)
             if format is None:
@@ -143,6 +144,8 @@ class Profile:
 
     def to_bytes(self, format: str, *, plain: bool = False, title: str | None = None) -> bytes:
         """The profile in a format, as write() writes it. plain: pprof without gzip."""
+        if format is None:
+            raise TypeError(f"to_bytes() needs a format: {', '.join(_FORMATS)}")
         data: bytes = self._native.write(None, _format_number(format), plain, title)
         return data
 
@@ -174,6 +177,7 @@ class Profile:
 
     def top(self, count: int = 20, *, value: str | None = None) -> list[Total]:
         """The functions with most of a value in samples where they are innermost. value: its type; None means the first."""
+        count = whole_number("count", count, 64)
         names = _value_names(self.value_types)
         chosen = value if value is not None else (names[0] if names else "")
         if chosen not in names and names:

@@ -72,6 +72,20 @@ def test_batches_of_any_kind(index, addresses):
     assert rows_of(index, [-1, *addresses]) == rows_of(index, [(1 << 64) - 1, *addresses])
 
 
+def test_masked_addresses(index, addresses, monkeypatch):
+    """What lay below the mask was looked up."""
+    numpy, pyarrow = pytest.importorskip("numpy"), pytest.importorskip("pyarrow")
+    mask = [k == 1 for k in range(len(addresses))]
+    masked = numpy.ma.array(addresses, mask=mask, dtype="u8")
+    nulls = pyarrow.array([None if hidden else address for address, hidden in zip(addresses, mask)], pyarrow.uint64())
+    want = rows_of(index, nulls)
+    assert rows_of(index, masked) == want and want[1] == {"frames": None, "reason": "the address is null"}
+    assert rows_of(index, numpy.ma.array(addresses, dtype="u8")) == rows_of(index, addresses)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(TypeError, match="masked addresses need pyarrow"):
+        index.lookup_batch(masked)
+
+
 @pytest.mark.parametrize("bad", [None, "x", 1.5])
 def test_batches_of_no_integers(index, bad):
     with pytest.raises(TypeError):

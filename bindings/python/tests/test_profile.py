@@ -76,6 +76,9 @@ def test_top(profile, folder, index, addresses):
     assert profile.top(1, value="cpu")[0].own == 50
     with pytest.raises(ValueError, match="no values of type 'bytes', there are samples, cpu"):
         profile.top(value="bytes")
+    with pytest.raises(ValueError, match="^count is -1, need 0 to"):  # it gave all but the last
+        profile.top(-1)
+    assert profile.top(0) == []
 
 
 @pytest.mark.parametrize("name", ["out.pb.gz", "out.pb", "out.otlp", "out.otlp.json", "out.json"])
@@ -106,6 +109,10 @@ def test_formats(profile, folder, tmp_path):
         profile.write(tmp_path / "a.unknown")
     with pytest.raises(ValueError, match="'svg' is not a format that can be written"):
         profile.to_bytes("svg")
+    with pytest.raises(TypeError, match=r"^to_bytes\(\) needs a format: pprof, otlp"):
+        profile.to_bytes(None)
+    profile.write(os.fsencode(tmp_path / "b.pb"))
+    assert (tmp_path / "b.pb").read_bytes() == (tmp_path / "a.pb").read_bytes()
     with pytest.raises(ValueError, match="'html' is not a format that can be read"):
         profile.read(tmp_path / "a.html", format="html")
 

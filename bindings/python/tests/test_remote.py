@@ -83,6 +83,13 @@ def test_threads_wait_without_the_gil(server, addresses):
     assert errors == ["ended"]
 
 
+@pytest.mark.parametrize("timeout", [-1, 0, 1 << 22, float("nan"), float("inf")])
+def test_timeouts_that_are_none(server, timeout):
+    """A negative one was a millisecond."""
+    with pytest.raises(ValueError, match="^timeout is .*, need more than 0 and less than 4194304 seconds$"):
+        callsign.Index.open_remote(server.url("/orders.gsym"), timeout=timeout)
+
+
 def test_wrong_uses(server, index_path):
     with pytest.raises(ValueError, match="is no URL"):
         callsign.Index.open_remote(str(index_path))
