@@ -14,6 +14,7 @@
 #include "stack/text/stack_text.h"
 #include "stack/text/stack_threads.h"
 #include "ui/cli_message.h"
+#include "ui/json_span.h"
 #include "ui/line_input.h"
 #include "ui/turns.h"
 
@@ -81,13 +82,28 @@ static bool is_report(struct csn_str line) {
     return bare.len >= sizeof(minidump) - 1 && memcmp(bare.ptr, minidump, sizeof(minidump) - 1) == 0;
 }
 
+static bool has_text(struct csn_str line, const char *text) { return memmem(line.ptr, line.len, text, strlen(text)) != NULL; }
+
+/* Stacks in JSON have "frames", or "modules" for those that follow; any other object is a record of a log, whose strings may have stacks. */
+static bool is_stack_json(struct csn_str line) {
+    static const char *const members[] = { "frames", "modules" };
+    struct csn_str root, value;
+    struct json_fault fault;
+    if (!has_text(line, "\"frames\"") && !has_text(line, "\"modules\"")) return !has_text(line, "\":") && !has_text(line, "\" :");
+    if (!json_span_value(line, &root, &fault)) return true;
+    for (size_t i = 0; i < 2; i++)
+        if (json_span_find(root, members[i], &value)) return true;
+    return false;
+}
+
 static enum input_kind kind_of(const char *format, struct csn_str line) {
     if (format && strcmp(format, "json") == 0) return KIND_JSON;
     if (format && (strcmp(format, "ips") == 0 || strcmp(format, "minidump-json") == 0)) return KIND_REPORT;
     if (format) return KIND_TEXT;
     while (line.len && strchr(" \t", line.ptr[0])) line = (struct csn_str){ line.ptr + 1, line.len - 1 };
     if (!line.len || line.ptr[0] != '{') return KIND_TEXT;
-    return is_report(line) || stack_ips_recognize(line) ? KIND_REPORT : KIND_JSON;
+    if (is_report(line) || stack_ips_recognize(line)) return KIND_REPORT;
+    return is_stack_json(line) ? KIND_JSON : KIND_TEXT;
 }
 
 static bool input_failed(const struct line_input *input, const char *path) {
@@ -207,6 +223,24 @@ static bool read_report(struct stack_run *run, struct line_input *input, const c
     return true;
 }
 
+static bool ends_object(struct csn_str text) { return has_text(text, "\n}"); }
+
+/* What begins with a bracket alone may also be a log whose records are spread over lines: its first object is no report's. `line` may move.
+ * False: it could not be read. */
+static bool tell_report(struct line_input *input, struct csn_str *line, enum input_kind *kind) {
+    enum { AHEAD_MAX = 1 << 20 };
+    static const char *const members[] = { "threads", "crashing_thread", "bug_type", "incident_id", "crash_info", "modules" };
+    struct csn_str text, head, value;
+    struct json_fault fault;
+    if (line_text(*line).len != 1) return true;
+    if (!line_input_ahead(input, AHEAD_MAX, ends_object, line, &text)) return false;
+    if (!json_span_value(text, &head, &fault)) return true;
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+        if (json_span_find(head, members[i], &value)) return true;
+    *kind = KIND_TEXT;
+    return true;
+}
+
 static bool read_text(struct stack_run *run, struct line_input *input, const char *path, struct csn_str line,
                       enum line_result result) {
     struct stack_text text;
@@ -230,28 +264,12 @@ static bool read_text(struct stack_run *run, struct line_input *input, const cha
     return answered && !input->os_error && !input->no_memory ? true : input_failed(input, path);
 }
 
-static bool has_text(struct csn_str line, const char *text) { return memmem(line.ptr, line.len, text, strlen(text)) != NULL; }
-
-/* Docker's json-file, `journalctl -o json` and structured logs: the text is in a member. */
-static void name_json_log(const char *path, struct csn_str line) {
-    static const char *const members[] = { "log", "MESSAGE", "message", "msg" };
-    if (!line.len || line.ptr[0] != '{' || has_text(line, "\"frames\"") || has_text(line, "\"modules\"") || has_text(line, "\"bug_type\"")) return;
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        char member[16];
-        snprintf(member, sizeof(member), "\"%s\":", members[i]);
-        if (!has_text(line, member)) continue;
-        cli_error(path, "a log in lines of JSON is not read; take its text out first: jq -r .%s", members[i]);
-        return;
-    }
-}
-
 /* What tells of the encoding is written as it came, and is no part of the first line. */
 static void begin_text(struct stack_run *run, const char *path, struct csn_str *line) {
     const struct csn_str text = without_byte_order_mark(*line);
     const char *name = path ? path : "standard input";
     if (run->values->in_place) out_bytes(&run->out, line->ptr, line->len - text.len);
     if (is_utf16(text)) cli_error(name, "%s", utf16_advice);
-    name_json_log(name, text);
     *line = text;
 }
 
@@ -273,7 +291,8 @@ static bool answer_input(struct stack_run *run, int fd, const char *path) {
         is_first = false;
     } while (result == LINE_WHOLE && is_blank(line) && !run->values->in_place);
     enum input_kind kind = result == LINE_WHOLE || result == LINE_PART ? kind_of(format, line) : KIND_UNKNOWN;
-    if (kind == KIND_UNKNOWN) good = result == LINE_END || input_failed(&input, path);
+    if (kind == KIND_REPORT && !format && !tell_report(&input, &line, &kind)) good = input_failed(&input, path);
+    else if (kind == KIND_UNKNOWN) good = result == LINE_END || input_failed(&input, path);
     else if (kind == KIND_JSON && !run->values->in_place && !stack_json_available()) good = false;
     else if (kind == KIND_REPORT) good = read_report(run, &input, path, line);
     else if (kind == KIND_JSON && !run->values->in_place) good = read_json(run, &input, path, line, result);
@@ -357,9 +376,10 @@ const struct command stack_command = {
         "text of any length that contains stacks: perf script, sanitizers, Linux kernel traces and segfault lines, glibc,\n"
         "libunwind, Boost, glog, Abseil, folly, Rust, Go, gdb, lldb, coredumpctl, eu-stack, Valgrind, the JVM, Firefox, Chromium,\n"
         "minidump-stackwalk, Android, strace -k, ltrace, bpftrace, folded stacks, WebAssembly engines, ESP-IDF, Zephyr,\n"
-        "FreeRTOS, Windows, Apple's .crash reports, or plain MODULE+0xOFFSET and 0xPC. One file may have several. Other text is\n"
-        "left out, or passed through unchanged with --in-place, which is a filter for logs. The last line on stderr counts\n"
-        "stacks and frames, named and not.\n"
+        "FreeRTOS, Windows, Apple's .crash reports, or plain MODULE+0xOFFSET and 0xPC. One file may have several. Logs in lines\n"
+        "of JSON (Docker, journalctl -o json, structured logs) are read, too: a string with frames is such a text.\n"
+        "Other text is left out, or passed through unchanged with --in-place, which is a filter for logs. The last line\n"
+        "on stderr counts stacks and frames, named and not.\n"
         "\n"
         "The symbols of a module are searched in --index by build id and by file name without .gsym (liborders.so.1 also finds\n"
         "liborders.so.1.2.3.gsym), in --symbols by build id and name, beside the image, in the cache by build id; then the image\n"

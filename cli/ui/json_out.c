@@ -19,8 +19,9 @@ void json_end_line(struct json_out *json) {
     json->comma = false;
 }
 
-/* Bytes of the UTF-8 character at `at`, or 0: a stray, overlong, cut, surrogate or too large one (Unicode, table 3-7). */
-static size_t utf8_size(const unsigned char *at, size_t left) {
+/* Unicode, table 3-7. */
+size_t json_utf8_size(const char *text, size_t left) {
+    const unsigned char *at = (const unsigned char *)text;
     unsigned char first = at[0];
     if (first < 0x80) return 1;
     size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
@@ -104,11 +105,11 @@ static void put_part(struct json_out *json, struct csn_str text) {
         out_bytes(out, text.ptr, text.len);
         return;
     }
-    const unsigned char *bytes = (const unsigned char *)text.ptr;
+    const char *bytes = text.ptr;
     size_t plain = 0, i = 0;
     while (i < text.len) {
-        unsigned char byte = bytes[i];
-        size_t size = utf8_size(bytes + i, text.len - i);
+        unsigned char byte = (unsigned char)bytes[i];
+        size_t size = json_utf8_size(bytes + i, text.len - i);
         bool markup = json->html && (byte == '<' || byte == '>' || byte == '&');
         if (size && byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f && !markup) {
             i += size;

@@ -669,19 +669,6 @@ def test_a_module_of_webassembly_that_nobody_has(callsign):
     assert [(f["module"], f["address"]) for f in answer["frames"]] == [("orders.wasm", "0x58")]
 
 
-@pytest.mark.parametrize("key", ["log", "MESSAGE", "message", "msg"])
-def test_a_log_in_lines_of_json_is_named(callsign, tmp_path, key):
-    """Docker's json-file, journalctl -o json and structured logs: the text must be taken out first, and is passed through as it came."""
-    log = tmp_path / "log"
-    log.write_text("".join(json.dumps({"level": "error", key: line + "\n"}) + "\n" for line in text_of("glibc-fd").splitlines()))
-    for args in [], ["--json"], ["--in-place"]:
-        done = callsign.run("stack", "--no-search", *args, log)
-        assert done.returncode == 1 and f"{log}: a log in lines of JSON is not read; take its text out first: jq -r .{key}\n" in done.stderr
-        assert args != ["--in-place"] or done.stdout == log.read_text()
-    for text in '{"frames":[{"pc":"0x10"}],"log":"x"}\n', '{"logs":1}\n':
-        assert "jq" not in callsign.run("stack", "--no-search", stdin=text).stderr
-
-
 def test_the_journal_exported(callsign, indexes):
     """journalctl -o export: the name of the field is none of the module's."""
     text = "".join(f"__CURSOR=s=1\n_PID=42\nMESSAGE={line}\nPRIORITY=6\n\n" for line in text_of("glibc-fd").splitlines())

@@ -6,11 +6,59 @@
 #include "ui/line_input.h"
 #include "ui/path_text.h"
 
-void fill_part(struct line_filler *f, size_t from, size_t to) {
-    if (to > from) out_bytes(f->out, f->text.ptr + from, to - from);
+/* ---- lines in JSON ---- */
+
+/* What dialects write goes through a buffer of its own, and from there into the string. */
+struct json_fill {
+    const struct json_line *line;
+    struct json_writing writing;
+    struct csn_str ending;    /* of the line, as it stands in the string */
+    bool line_ended;          /* that is to be written, unless nothing follows and the string has none */
+    struct out_buffer buffer;
+};
+
+static void put_line_ending(struct json_fill *json) {
+    static const struct csn_str newline = { "\n", 1 };
+    if (!json->line_ended) return;
+    json->line_ended = false;
+    if (json->ending.len) json_put_raw(&json->writing, json->ending);
+    else json_put_text(&json->writing, newline);
 }
 
-void fill_ending(struct line_filler *f) { out_bytes(f->out, f->ending.ptr, f->ending.len); }
+/* The sink of the buffer. */
+static bool put_new_text(void *context, const char *bytes, size_t size) {
+    struct json_fill *json = context;
+    put_line_ending(json);
+    json_put_text(&json->writing, (struct csn_str){ bytes, size });
+    return true;
+}
+
+static void put_old_text(struct json_fill *json, size_t from, size_t to) {
+    const struct json_line *line = json->line;
+    out_flush(&json->buffer);
+    put_line_ending(json);
+    const size_t begin = json_raw_size(line->code, line->raw, from), end = json_raw_size(line->code, line->raw, to);
+    json_put_raw(&json->writing, (struct csn_str){ line->raw.ptr + begin, end - begin });
+}
+
+static void end_json_line(struct json_fill *json) {
+    out_flush(&json->buffer);
+    put_line_ending(json);
+    json->line_ended = true;
+}
+
+/* ---- for dialects ---- */
+
+void fill_part(struct line_filler *f, size_t from, size_t to) {
+    if (to <= from) return;
+    if (f->json) put_old_text(f->json, from, to);
+    else out_bytes(f->out, f->text.ptr + from, to - from);
+}
+
+void fill_ending(struct line_filler *f) {
+    if (f->json) end_json_line(f->json);
+    else out_bytes(f->out, f->ending.ptr, f->ending.len);
+}
 
 void fill_numbered(struct line_filler *f, uint32_t k, size_t to) {
     const struct line_frame *at = f->at;
@@ -112,21 +160,45 @@ static void fill_reasoning(struct line_filler *f, const struct stack_session *se
     out_char(f->out, '\n');
 }
 
+static void fill_frame(struct line_filler *f, const struct stack_session *session, size_t frame, const struct stack_dialect *dialect,
+                       uint64_t *added) {
+    const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, frame);
+    if (symbol && symbol->same_name > 1) {
+        fill_same_name(f, symbol->same_name);
+    } else if (symbol || !f->answer->frame_count) {
+        fill_numbered(f, 0, f->text.len);
+        fill_ending(f);
+    } else {
+        dialect->fill(f);
+        if (f->at->number_at < f->at->number_end && !f->kept) *added += f->answer->frame_count - 1;
+        if (f->output->explain && f->answer->candidate_count > 1) fill_reasoning(f, session, frame);
+    }
+}
+
 void fill_line(struct stack_output *output, const struct stack_session *session, size_t frame,
                const struct stack_dialect *dialect, struct csn_str line, const struct line_frame *at, uint64_t *added) {
     struct csn_str text = log_line_text(line);
-    const struct csn_stack_answer *answer = &session->answers[frame];
-    struct line_filler f = { output, output->out, answer, text, { text.ptr + text.len, line.len - text.len }, at,
-                             *added, false };
-    const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, frame);
-    if (symbol && symbol->same_name > 1) {
-        fill_same_name(&f, symbol->same_name);
-    } else if (symbol || !answer->frame_count) {
-        fill_numbered(&f, 0, text.len);
-        fill_ending(&f);
-    } else {
-        dialect->fill(&f);
-        if (at->number_at < at->number_end && !f.kept) *added += answer->frame_count - 1;
-        if (output->explain && answer->candidate_count > 1) fill_reasoning(&f, session, frame);
-    }
+    struct line_filler f = { .output = output, .out = output->out, .answer = &session->answers[frame], .text = text,
+                             .ending = { text.ptr + text.len, line.len - text.len }, .at = at, .added = *added };
+    fill_frame(&f, session, frame, dialect, added);
+}
+
+void fill_line_in_json(struct stack_output *output, const struct stack_session *session, size_t frame, const struct stack_dialect *dialect,
+                       struct csn_str text, const struct json_line *line, const struct line_frame *at, uint64_t *added) {
+    struct json_fill json; /* set but for the buffer's bytes */
+    const struct csn_str bare = log_line_text(text);
+    const size_t end = json_raw_size(line->code, line->raw, bare.len);
+    json.line = line;
+    json.writing = json_writing_on(line->code, output->out, line->continues);
+    json.ending = (struct csn_str){ line->raw.ptr + end, line->raw.len - end };
+    json.line_ended = false;
+    out_init(&json.buffer, -1);
+    out_set_sink(&json.buffer, put_new_text, &json);
+    struct line_filler f = { .output = output, .out = &json.buffer, .answer = &session->answers[frame], .text = bare,
+                             .ending = { bare.ptr + bare.len, text.len - bare.len }, .at = at, .added = *added, .json = &json };
+    output->out = &json.buffer;
+    fill_frame(&f, session, frame, dialect, added);
+    out_flush(&json.buffer);
+    output->out = json.writing.out;
+    if (json.line_ended && json.ending.len) put_line_ending(&json);
 }

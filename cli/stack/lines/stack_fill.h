@@ -3,6 +3,7 @@
 #define CALLSIGN_CLI_STACK_FILL_H
 
 #include "stack/lines/stack_dialect.h"
+#include "stack/records/json_code.h"
 #include "stack/session/stack_output.h"
 
 /* One line to be written again; its frame has an answer. */
@@ -14,6 +15,7 @@ struct line_filler {
     const struct line_frame *at;
     uint64_t added;               /* lines of inlined calls before it in this stack */
     bool kept;                    /* set by the dialect: the line stayed one line */
+    struct json_fill *json;       /* the line stands in JSON; NULL: it does not */
 };
 
 /* Writes the line of frame `frame`, with its name where its dialect has it. A frame that nothing is known of, or whose name
@@ -21,6 +23,17 @@ struct line_filler {
  * stack: the numbers of the frames after them grow by it. */
 void fill_line(struct stack_output *output, const struct stack_session *session, size_t frame,
                const struct stack_dialect *dialect, struct csn_str line, const struct line_frame *at, uint64_t *added);
+
+/* A line within a string of JSON. */
+struct json_line {
+    const struct json_code *code;
+    struct csn_str raw;  /* what stands for the line's text */
+    bool continues;      /* a line of the same string stands before it */
+};
+/* The same for a line in JSON: what is new is written as its string is, and what stays keeps its bytes. Of a string that ends without a
+ * newline, so does what is written. */
+void fill_line_in_json(struct stack_output *output, const struct stack_session *session, size_t frame, const struct stack_dialect *dialect,
+                       struct csn_str text, const struct json_line *line, const struct line_frame *at, uint64_t *added);
 
 /* ---- for dialects ---- */
 

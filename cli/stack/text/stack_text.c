@@ -42,6 +42,7 @@ void stack_text_deinit(struct stack_text *text) {
     free(text->states);
     stack_modules_deinit(&text->modules);
     held_stack_deinit(&text->held);
+    log_lines_deinit(&text->lines);
     line_queue_deinit(&text->waiting);
     line_queue_deinit(&text->queue);
     free(text->pieces);
@@ -72,7 +73,7 @@ static bool answer_held(struct stack_text *text) {
 
 static bool pass_held(struct stack_text *text) {
     for (size_t i = 0; i < text->held.count; i++)
-        if (!pass_line(text, (struct csn_str){ text->held.text.bytes + text->held.lines[i].at, text->held.lines[i].size })) return false;
+        if (!pass_line(text, held_stack_raw(&text->held, i))) return false;
     return true;
 }
 
@@ -188,7 +189,7 @@ static void move_frame(struct line_frame *frame, ptrdiff_t by) {
 }
 
 /* Each frame holds its part of the line, and the last one the rest. */
-static bool add_pieces(struct stack_text *text, size_t dialect, struct csn_str line, size_t prefix) {
+static bool add_pieces(struct stack_text *text, size_t dialect, const struct log_line *line, size_t prefix) {
     size_t count = text->piece_count;
     bool reversed = text->pieces[0].outermost_first;
     uint32_t first = (uint32_t)text->session->frame_count, frame;
@@ -197,23 +198,24 @@ static bool add_pieces(struct stack_text *text, size_t dialect, struct csn_str l
     size_t from = 0, added = text->session->frame_count - first;
     for (size_t i = 0; i < count; i++) {
         struct line_frame *piece = &text->pieces[i];
-        size_t end = piece->end ? piece->end + prefix : line.len, order = reversed ? count - 1 - i : i;
+        size_t end = piece->end ? piece->end + prefix : line->text.len, order = reversed ? count - 1 - i : i;
         move_frame(piece, (ptrdiff_t)prefix - (ptrdiff_t)from);
         frame = order < added ? first + (uint32_t)order : HELD_NO_FRAME;
-        if (!held_stack_add(&text->held, (struct csn_str){ line.ptr + from, end - from }, frame, piece)) return false;
+        const struct log_line part = log_line_part(line, from, end);
+        if (!held_stack_add(&text->held, &part, frame, piece)) return false;
         from = end;
     }
     return true;
 }
 
-static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kind, struct csn_str line, size_t prefix,
+static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kind, const struct log_line *line, size_t prefix,
                      struct line_frame *frame) {
     uint32_t number;
     text->current = dialect;
     if (kind == KIND_INSIDE) return held_stack_add(&text->held, line, HELD_NO_FRAME, NULL);
     if (frame->sample) text->session->sample = *frame->sample;
     if (frame->end) {
-        struct csn_str bare = log_line_text(line), rest = { bare.ptr + prefix, bare.len - prefix };
+        struct csn_str bare = log_line_text(line->text), rest = { bare.ptr + prefix, bare.len - prefix };
         return read_pieces(text, dialect, rest, frame) && add_pieces(text, dialect, line, prefix);
     }
     if (!add_frame(text, dialect, frame, &number)) return false;
@@ -223,8 +225,9 @@ static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kin
 
 /* ---- lines that a later one explains ---- */
 
-static bool begin_search(struct stack_text *text, enum search_kind kind, size_t dialect, struct csn_str line, uint64_t number) {
+static bool begin_search(struct stack_text *text, enum search_kind kind, size_t dialect, const struct log_line *line, uint64_t number) {
     text->searching = kind;
+    text->searched = line->source;
     text->searching_dialect = dialect;
     text->first_waiting = number;
     text->maps_found = text->lines_since_map = 0;
@@ -238,16 +241,25 @@ static bool needs_maps(const struct stack_text *text, size_t dialect, enum line_
            && !stack_modules_has_maps(&text->modules);
 }
 
-static bool read_text_line(struct stack_text *text, struct csn_str line, bool is_part, uint64_t number) {
-    struct csn_str bare = log_line_text(line);
+/* Lines of two sources, as of two processes in a journal, are not of one stack. */
+static bool change_source(struct stack_text *text, const struct text_source *source) {
+    if (text->source.name == source->name && text->source.origin == source->origin) return true;
+    text->source = *source;
+    text->awake = NO_DIALECT;
+    return end_stack(text);
+}
+
+static bool read_text_line(struct stack_text *text, const struct log_line *line, bool is_part, uint64_t number) {
+    struct csn_str bare = log_line_text(line->text);
     enum line_kind kind = KIND_NONE;
     struct line_frame frame; /* set by what reads the line */
     size_t dialect = NO_DIALECT;
-    bool too_long = is_part || text->inside_long_line || line.len > LINE_MAX_BYTES;
+    bool too_long = is_part || text->inside_long_line || line->text.len > LINE_MAX_BYTES;
+    if (!change_source(text, &line->source)) return false;
     text->inside_long_line = is_part;
     text->modules.is_searched = number < text->searched_to[SEARCH_DIALECT];
-    size_t prefix = too_long ? 0 : log_prefix_size(bare);
-    if (!too_long && bare.len > prefix)
+    size_t prefix = too_long || line->is_data ? 0 : log_prefix_size(bare);
+    if (!too_long && !line->is_data && bare.len > prefix)
         dialect = read_line(text, (struct csn_str){ bare.ptr + prefix, bare.len - prefix }, &kind, &frame);
     if (kind == KIND_AHEAD) return begin_search(text, SEARCH_DIALECT, dialect, line, number);
     if (needs_maps(text, dialect, kind, &frame, number)) return begin_search(text, SEARCH_MAPS, dialect, line, number);
@@ -261,7 +273,7 @@ static bool read_text_line(struct stack_text *text, struct csn_str line, bool is
     if (!goes_on) text->added_lines = 0;
     if (!goes_on || !text->held.count) text->goes_on = goes_on;
     if (kind != KIND_NONE && kind != KIND_CONTEXT) return add_line(text, dialect, kind, line, prefix, &frame);
-    return pass_line(text, line);
+    return pass_line(text, line->raw);
 }
 
 /* ---- searches ---- */
@@ -303,13 +315,14 @@ static bool ends_search(struct stack_text *text, struct csn_str line) {
 }
 
 /* Keeps a line, which may end the search. */
-static bool search_line(struct stack_text *text, struct csn_str line, bool is_part) {
+static bool search_line(struct stack_text *text, const struct log_line *line, bool is_part) {
     const size_t most = text->searching == SEARCH_MAPS ? MAPS_MAX_BYTES : SEARCH_MAX_BYTES;
-    const struct csn_str bare = log_line_text(line), nothing = { "", 0 };
-    const bool too_long = is_part || line.len > LINE_MAX_BYTES || text->waiting.text.count + line.len > most;
+    const struct csn_str bare = log_line_text(line->text), nothing = { "", 0 };
+    const bool too_long = is_part || line->text.len > LINE_MAX_BYTES || text->waiting.text.count + line->raw.len > most;
+    if (line->source.name) text->searched = line->source;
     if (!line_queue_add(&text->waiting, line, is_part)) return false;
-    size_t prefix = too_long ? 0 : log_prefix_size(bare);
-    const struct csn_str rest = { bare.ptr + prefix, bare.len - prefix };
+    const size_t prefix = too_long ? 0 : log_prefix_size(bare);
+    const struct csn_str rest = line->is_data ? nothing : (struct csn_str){ bare.ptr + prefix, bare.len - prefix };
     if (too_long) end_search(text, nothing, 1);
     else if (ends_search(text, rest)) end_search(text, rest, 0);
     return !text->modules.no_memory;
@@ -317,21 +330,45 @@ static bool search_line(struct stack_text *text, struct csn_str line, bool is_pa
 
 bool stack_text_has_step(const struct stack_text *text) { return text->queue_at < text->queue.count; }
 
+static bool take_line(struct stack_text *text, const struct log_line *line, bool is_part, uint64_t number) {
+    return text->searching == SEARCH_NONE ? read_text_line(text, line, is_part, number) : search_line(text, line, is_part);
+}
+
 bool stack_text_step(struct stack_text *text) {
-    const struct csn_str line = line_queue_at(&text->queue, text->queue_at);
+    const struct log_line line = line_queue_at(&text->queue, text->queue_at);
     const bool is_part = text->queue.lines[text->queue_at].is_part;
     const uint64_t number = text->first_queued + text->queue_at++;
-    bool good = text->searching == SEARCH_NONE ? read_text_line(text, line, is_part, number) : search_line(text, line, is_part);
+    bool good = take_line(text, &line, is_part, number);
     if (text->searching == SEARCH_NONE && !stack_text_has_step(text)) line_queue_clear(&text->queue);
     if (!text->queue.count) text->queue_at = 0;
     return good;
 }
 
-bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part) {
+static bool take_steps(struct stack_text *text) {
     while (stack_text_has_step(text))
         if (!stack_text_step(text)) return false;
-    const uint64_t number = text->line_count++;
-    return text->searching == SEARCH_NONE ? read_text_line(text, line, is_part, number) : search_line(text, line, is_part);
+    return true;
+}
+
+/* Whose lines are read whatever is in them: a stack of theirs is open, or may be when what waits has been read. */
+static struct text_source open_source(const struct stack_text *text) {
+    const struct text_source nobody = { 0, 0 };
+    if (text->searching != SEARCH_NONE) return text->searched;
+    return text->current != NO_DIALECT || text->awake != NO_DIALECT ? text->source : nobody;
+}
+
+bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part) {
+    if (!take_steps(text)) return false;
+    if (is_part || text->inside_long_line) {
+        const struct log_line whole = plain_log_line(line);
+        return take_line(text, &whole, is_part, text->line_count++);
+    }
+    const struct text_source source = open_source(text);
+    const bool bypass = text->current == NO_DIALECT && text->awake == NO_DIALECT && text->forced == NO_DIALECT;
+    if (!log_lines_split(&text->lines, line, &source, bypass)) return false;
+    for (size_t i = 0; i < text->lines.count; i++)
+        if (!take_steps(text) || !take_line(text, &text->lines.items[i], false, text->line_count++)) return false;
+    return true;
 }
 
 void stack_text_idle(struct stack_text *text) {
@@ -342,8 +379,7 @@ void stack_text_idle(struct stack_text *text) {
 bool stack_text_end(struct stack_text *text) {
     do {
         stack_text_idle(text);
-        while (stack_text_has_step(text))
-            if (!stack_text_step(text)) return false;
+        if (!take_steps(text)) return false;
     } while (text->searching != SEARCH_NONE);
     return end_stack(text);
 }

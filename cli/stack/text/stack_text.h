@@ -23,6 +23,8 @@ struct stack_text {
         uint64_t dialects;        /* a bit for each that reads lines with these marks */
     } by_marks[DIALECT_CACHE];
     size_t awake;                 /* the dialect that the line before told something; NO_DIALECT */
+    struct log_lines lines;       /* of the line that is being read */
+    struct text_source source, searched; /* of the line before; of the last one that waits */
     struct stack_modules modules;
     bool in_place;
     bool inside_long_line;

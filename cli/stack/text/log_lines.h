@@ -1,0 +1,34 @@
+/* The lines of text that a line of a log consists of: itself, or those in the strings of a record in JSON. */
+#ifndef CALLSIGN_CLI_LOG_LINES_H
+#define CALLSIGN_CLI_LOG_LINES_H
+
+#include "stack/records/json_record.h"
+
+/* The lines of a record follow each other without a gap: their `raw` together are the line of the log. */
+struct log_line {
+    struct csn_str raw;        /* what is passed on where nothing is filled in */
+    struct csn_str text;       /* what is read, with its newline where it has one; not coded: the same */
+    struct json_code code;     /* how the text is written in `raw`, but for the bytes before and after it */
+    size_t before, after;
+    bool continues;            /* a line of the same string stands before it */
+    bool is_data;              /* JSON without a text that may have frames: nothing reads it */
+    struct text_source source; /* name 0: of the log itself */
+};
+
+static inline struct log_line plain_log_line(struct csn_str line) { return (struct log_line){ .raw = line, .text = line }; }
+/* The part [from, to) of its text, with what stands before the first and after the last part. */
+struct log_line log_line_part(const struct log_line *line, size_t from, size_t to);
+
+struct log_lines {
+    struct log_line *items;
+    size_t count, capacity;
+    struct text_buffer text;
+    struct json_record record;
+};
+
+void log_lines_deinit(struct log_lines *lines);
+/* Takes a line of a log apart. `wanted`: whose lines are read whatever is in them; name 0: nobody's. `bypass`: a record without frames need not
+ * be told from text that looks like one. False: no memory. */
+bool log_lines_split(struct log_lines *lines, struct csn_str line, const struct text_source *wanted, bool bypass);
+
+#endif
