@@ -54,6 +54,27 @@ def some_addresses(index, count):
     return [hex(draw.choice(starts) + draw.randrange(48)) for _ in range(count)]
 
 
+def without_sample(count):
+    """A GSYM as other writers make it: a large table of addresses and nothing that says where to look in it. One record serves all."""
+    strings, files = b"\0main\0/src/a.c\0".ljust(16, b"\0"), struct.pack("<5I", 2, 0, 0, 0, 6)
+    string_table = 48 + 8 * count + len(files)
+    head = struct.pack("<IHBBQIII", 0x4753594d, 1, 4, 0, 0x1000, count, string_table, len(strings)).ljust(48, b"\0")
+    addresses = struct.pack(f"<{count}I", *range(0, 64 * count, 64))
+    record = (string_table + len(strings) + 3) // 4 * 4
+    infos = struct.pack("<I", record) * count
+    return (head + addresses + infos + files + strings).ljust(record, b"\0") + struct.pack("<IIII", 64, 1, 0, 0)
+
+
+def test_a_large_table_without_a_sample(callsign):
+    """Where the entry that a step of the search reads is the address itself, it goes on as the lookup will: it asked for 47 ranges."""
+    count = 1500000
+    with range_server.serving({"/x.gsym": without_sample(count)}) as server:
+        for i in (count // 2 - 1, count // 2, count // 4 - 1, 3 * count // 4 - 1, count - 1, 5 * count // 8 - 1):
+            server.clear()
+            assert callsign.good("lookup", server.url("/x.gsym"), hex(0x1000 + 64 * i)).startswith(f"{0x1000 + 64 * i:#x}: main + 0")
+            assert len(server.requests) <= 14, (i, len(server.requests))
+
+
 def test_answers_are_those_of_the_file(large, kind, callsign):
     addresses = "\n".join(some_addresses(large / kind, 4000))
     with range_server.serving({"/x.gsym": (large / kind).read_bytes()}) as server:

@@ -286,9 +286,9 @@ def test_an_output_that_is_full(callsign, store, images, words):
 class Traced:
     """The command with some of its system calls failing: strace returns an error in their place."""
 
-    def __init__(self, callsign, folder, *inject):
+    def __init__(self, callsign, folder, *inject, only=None):
         self.path = str(folder / "callsign")
-        words = [need("strace"), "-D", "-f", "-qq", "-o", "/dev/null", *(word for rule in inject for word in ("-e", f"inject={rule}"))]
+        words = [need("strace"), "-D", "-f", "-qq", "-o", "/dev/null", *(["-P", str(only)] if only else []), *(word for rule in inject for word in ("-e", f"inject={rule}"))]
         (folder / "callsign").write_text("#!/bin/sh\nexec " + " ".join(map(str, words)) + f' {callsign.path} "$@"\n')
         (folder / "callsign").chmod(0o755)
         if subprocess.run([*words, "true"], stderr=subprocess.DEVNULL).returncode:
@@ -318,6 +318,18 @@ def test_a_disk_that_does_not_keep_what_is_written(callsign, images, tmp_path):
         assert server.ask("PUT", path, whole[1000:], Content_Range=f"bytes 1000-{len(whole) - 1}/{len(whole)}", **good)[0] == 201
         assert server.ask("GET", f"/buildid/{shop.id}/debuginfo")[::2] == (200, whole)
     assert callsign.run("store", "fsck", "--store", tmp_path / "s").returncode == 0
+
+
+@pytest.mark.plain_build # the leak checker and strace exclude each other
+def test_an_index_that_fsck_cannot_open_again(callsign, images, tmp_path):
+    """Its second opening fails, after its id and its hash were found to be right."""
+    callsign.good("convert", "-q", images["app"].path, "-o", tmp_path / "app.gsym")
+    callsign.good("store", "add", "-q", "--store", tmp_path / "s", tmp_path / "app.gsym")
+    path = json.loads(callsign.good("store", "list", "--json", "--store", tmp_path / "s"))["path"]
+    traced = Traced(callsign, tmp_path, "openat:error=EIO:when=2", only=tmp_path / "s" / path)
+    done = subprocess.run([traced.path, "store", "fsck", "--store", tmp_path / "s"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, f"{path}: Input/output error\n"), done
+    callsign.good("store", "fsck", "--store", tmp_path / "s")
 
 
 def test_an_archive_that_would_fill_the_disk(store, server):
