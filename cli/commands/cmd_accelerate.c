@@ -70,7 +70,7 @@ static enum exit_code run_accelerate(const void *given, char **operands, int ope
     (void)operand_count;
     const struct accelerate_values *values = given;
     uint32_t format;
-    if (!output_is_file(values->out ? values->out : operands[0])) return EXIT_FAILED;
+    if (values->out && !output_is_file(values->out)) return EXIT_FAILED;
     if (!find_version(operands[0], &format)) return EXIT_FAILED;
     struct csn_convert_report *report = calloc(1, sizeof(*report));
     enum exit_code code = EXIT_FAILED;

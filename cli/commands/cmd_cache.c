@@ -234,12 +234,13 @@ static enum exit_code run_cache(const void *values, char **operands, int operand
     run->values = values;
     out_init(&run->out, STDOUT_FILENO);
     const struct cache_verb *verb = find_verb(operands[0]);
-    char *folder = verb && operands_fit(verb, operands + 1, operand_count - 1) ? cache_folder(run->values->cache.dir) : NULL;
+    bool fits = verb && cache_folder_fits(run->values->cache.dir) && operands_fit(verb, operands + 1, operand_count - 1);
+    char *folder = fits ? cache_folder(run->values->cache.dir) : NULL;
     if (folder) {
         csn_status status = csn_cache_open(folder, NULL, &run->cache, &err);
         if (status < 0) cli_error_status(NULL, status, &err);
         else code = verb->run(run, operands + 1, operand_count - 1);
-    } else if (verb && verb->takes_paths == (operand_count > 1)) {
+    } else if (fits) {
         cli_error(NULL, "there is no folder for the cache: set --cache-dir, CALLSIGN_CACHE or HOME");
     }
     csn_cache_close(run->cache);

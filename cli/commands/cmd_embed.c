@@ -183,6 +183,11 @@ static enum exit_code run_extract(const void *given, char **operands, int operan
     struct csn_embed_options options = CSN_EMBED_OPTIONS_INIT;
     struct csn_error err = CSN_ERROR_INIT;
     options.arch = values->arch;
+    struct input_file object;
+    if (values->arch && !input_file_open(operands[0], &object)) return EXIT_FAILED;
+    bool fits = !values->arch || !object.file || arch_fits(&object, values->arch);
+    if (values->arch) input_file_close(&object);
+    if (!fits) return EXIT_FAILED;
     csn_status status = csn_extract_file(operands[0], values->out, &options, &err);
     if (status >= 0) return EXIT_WORKED;
     cli_error_status(operands[0], status, &err);

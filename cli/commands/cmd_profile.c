@@ -162,6 +162,10 @@ static enum exit_code run_profile(const void *given, char **operands, int operan
         return EXIT_FAILED;
     }
     if (!output_is_file(values->out) || !find_formats(values, &from, &to)) return EXIT_FAILED;
+    if (values->title && to->output != CSN_PROFILE_HTML) {
+        cli_error(NULL, "option '--title' goes with html, not with %s", to->name);
+        return EXIT_FAILED;
+    }
     for (int i = 0; i < operand_count; i++) {
         if (!is_same_target(operands[i], values->out)) continue;
         cli_error(operands[i], "is the output, too");

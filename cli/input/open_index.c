@@ -137,8 +137,15 @@ bool options_fit_input(const struct input_file *input, const struct companion_va
     return !is_index || options_fit_index(input->path, companions);
 }
 
+/* An index in a section answers alone, whatever debug information there is elsewhere. */
+static bool options_fit_embedded(const char *path, const struct companion_values *companions) {
+    const char *option = companions->debug_file ? "--debug-file" : companions->packages.count ? "--dwp" : NULL;
+    if (option) cli_error(path, "carries an index: option '%s' goes with what is to be converted", option);
+    return !option;
+}
+
 /* An index in a section of a thin file is that of its image. */
-static bool arch_fits(const struct input_file *input, const char *arch) {
+bool arch_fits(const struct input_file *input, const char *arch) {
     struct csn_image_info image;
     size_t count;
     if (!arch || csn_image_list_memory(input->bytes, input->size, &image, 1, &count, NULL) < 0 || count != 1) return true;
@@ -170,7 +177,8 @@ static csn_status open_input(const struct companion_values *companions, struct s
     }
     if (!arch_fits(input, companions->arch)) return CSN_NONE;
     csn_status status = csn_index_open_embedded_memory(input->bytes, input->size, &options, &out->index, err);
-    return status == CSN_NONE ? open_image(companions, search, out, err) : status;
+    if (status == CSN_NONE) return open_image(companions, search, out, err);
+    return status < 0 || options_fit_embedded(input->path, companions) ? status : CSN_NONE;
 }
 
 static bool finish_opening(csn_status status, const struct csn_error *err, struct opened_index *out) {

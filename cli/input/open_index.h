@@ -21,6 +21,9 @@ void input_file_close(struct input_file *input); /* a zeroed one is fine */
 /* False, with a message: an index or a Breakpad file is given an option that goes with what debug information is searched for. */
 bool options_fit_input(const struct input_file *input, const struct companion_values *companions);
 
+/* False, with a message: the input is a thin file, whose image is of another machine. `arch` may be NULL. */
+bool arch_fits(const struct input_file *input, const char *arch);
+
 struct opened_index {
     struct csn_index *index;
     struct input_file input; /* that the index is read from */

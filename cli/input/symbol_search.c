@@ -26,6 +26,7 @@ const struct option_spec search_options[SEARCH_OPTION_COUNT] = {
 
 static bool open_cache(struct symbol_search *search, const struct cache_values *values) {
     struct csn_error err = CSN_ERROR_INIT;
+    if (!cache_folder_fits(values->dir)) return false;
     char *folder = values->none ? NULL : cache_folder(values->dir);
     if (!folder) return true;
     csn_status status = csn_cache_open(folder, NULL, &search->cache, &err);

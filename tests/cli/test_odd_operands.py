@@ -163,6 +163,38 @@ def test_empty_and_long_names(callsign, app, index):
     assert line.startswith("callsign: aaaa") and line.endswith("...: File name too long")
 
 
+def test_a_cache_that_is_no_folder(callsign, app, tmp_path):
+    """Conversions were kept nowhere, and nothing was said."""
+    (tmp_path / "file").write_text("")
+    for command in (["lookup", app, "0"], ["find", app, "main"], ["cache", "list"], ["cache", "add", app]):
+        assert callsign.bad(*command, "--cache-dir", tmp_path / "file") == f"callsign: {tmp_path}/file: is not a folder: it cannot be the cache"
+    assert "there is no folder for the cache" in callsign.bad("cache", "list", "--cache-dir", "")
+
+
+def test_options_for_a_program_with_an_index(callsign, app, index, tmp_path):
+    """The index in the section answered, whatever was said of debug files."""
+    both = tmp_path / "both"
+    callsign.good("embed", index, app, "-o", both)
+    for option in ("--debug-file", "--dwp"):
+        assert callsign.bad("lookup", both, option, app, "0") == \
+            f"callsign: {both}: carries an index: option '{option}' goes with what is to be converted"
+    assert callsign.bad("extract", both, "-o", tmp_path / "out", "--arch", "arm64") == f"callsign: {both}: no image for 'arm64'; the file has x86_64"
+    assert not (tmp_path / "out").exists()
+    callsign.good("extract", both, "-o", tmp_path / "out", "--arch", "x86_64")
+    assert (tmp_path / "out").read_bytes() == index.read_bytes()
+
+
+def test_titles_of_other_forms(callsign, tmp_path):
+    (tmp_path / "in.folded").write_text("main;leaf 1\n")
+    assert callsign.bad("profile", tmp_path / "in.folded", "-o", tmp_path / "out.pb", "--title", "x") == \
+        "callsign: option '--title' goes with html, not with pprof"
+
+
+def test_accelerate_standard_input(callsign):
+    """It spoke of an option that was not given."""
+    assert callsign.bad("accelerate", "-") == "callsign: -: No such file or directory"
+
+
 # ---- callsign store ----
 
 @pytest.fixture
