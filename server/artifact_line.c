@@ -17,8 +17,12 @@ static void put_json(struct text *out, const struct artifact *a) {
 }
 
 static void put_text(struct text *out, const struct artifact *a) {
-    text_format(out, "%-40s %-10s %12llu %s (%s)\n", *a->build_id ? a->build_id : *a->debug_id ? a->debug_id : a->htlhash,
-                artifact_kind_name(a->kind), (unsigned long long)a->bytes, *a->name ? a->name : "-", a->path);
+    text_format(out, "%-40s %-10s %12llu ", *a->build_id ? a->build_id : *a->debug_id ? a->debug_id : a->htlhash,
+                artifact_kind_name(a->kind), (unsigned long long)a->bytes);
+    text_safe(out, *a->name ? a->name : "-");
+    text_put(out, " (");
+    text_safe(out, a->path);
+    text_put(out, ")\n");
 }
 
 void artifact_line(struct text *out, const struct artifact *artifact, bool is_json) {

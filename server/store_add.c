@@ -56,8 +56,16 @@ static struct added_file *new_file(struct adding *all, const char *path, bool is
     return file->path ? file : NULL;
 }
 
+static void put_complaint(struct added_file *file, const char *why) {
+    text_put(&file->complaint, "callsign: ");
+    text_safe(&file->complaint, *file->path ? file->path : "''");
+    text_put(&file->complaint, ": ");
+    text_safe(&file->complaint, why);
+    text_char(&file->complaint, '\n');
+}
+
 static void complain(struct store_add *add, struct added_file *file, const char *why) {
-    text_format(&file->complaint, "callsign: %s: %s\n", file->path, why);
+    put_complaint(file, why);
     add->failed = true;
 }
 
@@ -158,7 +166,7 @@ static void add_file(struct adding *all, struct added_file *file) {
     file->answer = one.answer;
     all->add->stored += one.stored;
     all->add->rejected += status == STORE_REJECTED;
-    if (status == STORE_REJECTED && file->is_named) text_format(&file->complaint, "callsign: %s: %s\n", file->path, why);
+    if (status == STORE_REJECTED && file->is_named) put_complaint(file, why);
     else if (status != STORE_REJECTED && status != STORE_OK) complain(all->add, file, why);
     file->is_done = true;
     show_done(all);

@@ -33,7 +33,17 @@ struct store_run {
     bool failed;
 };
 
-static void complain(const char *path, const char *why) { fprintf(stderr, "callsign: %s: %s\n", *path ? path : "''", why); }
+/* A line of text, its parts with control characters made visible. */
+static void put_parts(FILE *to, const char *const *parts) {
+    struct text line = { 0 };
+    for (; *parts; parts++) text_safe(&line, *parts);
+    text_char(&line, '\n');
+    fwrite(line.ptr, 1, line.size, to);
+    text_free(&line);
+}
+#define PUT_PARTS(to, ...) put_parts((to), (const char *const[]){ __VA_ARGS__, NULL })
+
+static void complain(const char *path, const char *why) { PUT_PARTS(stderr, "callsign: ", *path ? path : "''", ": ", why); }
 
 /* ---- add ---- */
 
@@ -84,7 +94,7 @@ static int list_store(struct store_run *run, char **paths, int count) {
                                     : symbol_store_scan(run->opened.store, NULL, why, sizeof(why)) < 0 ||
                                           catalogue_walk(symbol_store_catalogue(run->opened.store), list_artifact, run) < 0;
     if (!result) return WORKED;
-    if (*why || !ferror(stdout)) fprintf(stderr, "callsign: store list: %s\n", *why ? why : "the catalogue cannot be read");
+    if (*why || !ferror(stdout)) complain("store list", *why ? why : "the catalogue cannot be read");
     return FAILED;
 }
 
@@ -180,7 +190,7 @@ static void remove_file(struct store_run *run, const char *relative) {
 static void print_pruned(const struct store_run *run, const struct prunable *item) {
     struct text line = { 0 };
     if (!run->is_json) {
-        printf("%s\n", item->path);
+        PUT_PARTS(stdout, item->path);
         return;
     }
     text_char(&line, '{');
@@ -220,7 +230,7 @@ static int prune_store(struct store_run *run, char **paths, int count) {
     if (error) complain(run->keep_file, strerror(error));
     else if (symbol_store_scan(run->opened.store, NULL, why, sizeof(why)) < 0 ||
         catalogue_walk(symbol_store_catalogue(run->opened.store), note_prunable, &prune) < 0)
-        fprintf(stderr, "callsign: store prune: %s\n", *why ? why : "the catalogue cannot be read");
+        complain("store prune", *why ? why : "the catalogue cannot be read");
     else is_listed = true;
     if (is_listed) prune_items(run, &prune);
     free_prune(&prune);
@@ -245,7 +255,7 @@ static void name_damaged(struct store_run *run, const char *path, const char *wh
         fwrite(line.ptr, 1, line.size, stdout);
         text_free(&line);
     } else {
-        printf("%s: %s\n", path, why);
+        PUT_PARTS(stdout, path, ": ", why);
     }
 }
 
@@ -299,7 +309,7 @@ static int fsck_store(struct store_run *run, char **paths, int count) {
     /* First against what is known, then what is not known yet. */
     if (catalogue_walk(symbol_store_catalogue(run->opened.store), check_artifact, &fsck) < 0 ||
         symbol_store_scan(run->opened.store, &counts, fsck.why, sizeof(fsck.why)) < 0) {
-        fprintf(stderr, "callsign: store fsck: %s\n", *fsck.why ? fsck.why : "the catalogue cannot be read");
+        complain("store fsck", *fsck.why ? fsck.why : "the catalogue cannot be read");
         return FAILED;
     }
     if (counts.added && !run->is_quiet) fprintf(stderr, "callsign: store fsck: %llu files were not in the catalogue\n", (unsigned long long)counts.added);
@@ -341,11 +351,11 @@ int store_command(struct settings *settings, int argc, char **argv, int first) {
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
         if (strcmp(verbs[i].name, name) == 0) verb = &verbs[i];
     if (!verb) {
-        fprintf(stderr, "callsign: store: '%s' is not add, list, prune or fsck\n", name);
+        PUT_PARTS(stderr, "callsign: store: '", name, "' is not add, list, prune or fsck");
         return FAILED;
     }
     if (!verb->takes_paths && first + 2 < argc) { /* prune of one path would remove others */
-        fprintf(stderr, "callsign: store %s: takes no PATH, but '%s' is given\n", name, argv[first + 2]);
+        PUT_PARTS(stderr, "callsign: store ", name, ": takes no PATH, but '", argv[first + 2], "' is given");
         return FAILED;
     }
     if (strcmp(name, "add") != 0 && strncmp(settings->store, "s3://", 5) != 0 && (stat(settings->store, &st) < 0 || !S_ISDIR(st.st_mode))) {
@@ -353,7 +363,7 @@ int store_command(struct settings *settings, int argc, char **argv, int first) {
         return FAILED;
     }
     if (open_store_of_settings(settings, &run.opened, why, sizeof(why)) < 0) {
-        fprintf(stderr, "callsign: store %s: %s\n", name, why);
+        PUT_PARTS(stderr, "callsign: store ", name, ": ", why);
         return FAILED;
     }
     int code = verb->run(&run, argv + first + 2, argc - first - 2);

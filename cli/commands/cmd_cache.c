@@ -70,6 +70,8 @@ static void put_entry_json(struct out_buffer *out, const struct csn_cache_entry 
     json_end_line(&json);
 }
 
+static void put_text(struct out_buffer *out, const char *text) { out_safe(out, (struct csn_str){ text, strlen(text) }); }
+
 static bool put_entry(void *context, const struct csn_cache_entry *entry) {
     struct cache_run *run = context;
     char id[2 * 32 + 1] = "", number[32];
@@ -82,8 +84,8 @@ static bool put_entry(void *context, const struct csn_cache_entry *entry) {
     snprintf(number, sizeof(number), " %10llu ", (unsigned long long)entry->file_size);
     out_text(&run->out, id);
     out_text(&run->out, number);
-    out_text(&run->out, entry->status < 0 ? "damaged: " : *entry->source ? entry->source : "-");
-    if (entry->status < 0) out_text(&run->out, entry->text);
+    out_text(&run->out, entry->status < 0 ? "damaged: " : *entry->source ? "" : "-");
+    put_text(&run->out, entry->status < 0 ? entry->text : entry->source);
     if (entry->flags & CSN_CACHE_SYMBOLS_ONLY) out_text(&run->out, " (symbols only)");
     out_char(&run->out, '\n');
     return !run->out.os_error;
@@ -94,9 +96,9 @@ static bool put_damaged(void *context, const struct csn_cache_entry *entry) {
     if (entry->status >= 0) return true;
     if (run->values->json) return put_entry(context, entry);
     run->damaged++;
-    out_text(&run->out, entry->path);
+    put_text(&run->out, entry->path);
     out_text(&run->out, ": ");
-    out_text(&run->out, entry->text);
+    put_text(&run->out, entry->text);
     out_char(&run->out, '\n');
     return !run->out.os_error;
 }
@@ -187,7 +189,7 @@ static enum exit_code prune_entries(struct cache_run *run, char **paths, int cou
 
 static enum exit_code show_path(struct cache_run *run, char **paths, int count) {
     (void)paths, (void)count;
-    out_text(&run->out, csn_cache_dir(run->cache));
+    out_text(&run->out, csn_cache_dir(run->cache)); /* as it is, for scripts */
     out_char(&run->out, '\n');
     return out_finish_stdout(&run->out) ? EXIT_WORKED : EXIT_FAILED;
 }

@@ -95,6 +95,14 @@ void text_utf8(struct text *text, const char *s, size_t size) {
     text_bytes(text, plain, (size_t)(at - plain));
 }
 
+void text_safe(struct text *text, const char *s) {
+    for (const char *at = s; *at; at++) {
+        const unsigned char c = (unsigned char)*at;
+        if (c < 0x20 || c == 0x7f) text_format(text, "\\x%02x", c);
+        else text_char(text, *at);
+    }
+}
+
 static void put_escaped(struct text *text, unsigned char c) {
     switch (c) {
     case '"': text_put(text, "\\\""); return;

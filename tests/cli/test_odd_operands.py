@@ -213,6 +213,24 @@ def test_options_of_another_verb_of_store(callsign, store, verb, option):
     assert f"option '{option[0]}' does not go with 'store {verb[0]}' but with" in callsign.bad("store", *verb, *option, "--store", store)
 
 
+def test_names_that_steer_a_terminal(callsign, app, tmp_path):
+    """In text, control characters are shown as \\xNN by every command, on both streams; in JSON they are escaped."""
+    odd, shown = "new\nline\x1b[31m", "new\\x0aline\\x1b[31m"
+    (tmp_path / odd).write_bytes(app.read_bytes())
+    (tmp_path / (odd + ".no")).write_text("nothing\n")
+    callsign.good("cache", "add", "-q", "--cache-dir", tmp_path / "cache", tmp_path / odd)
+    assert callsign.good("cache", "list", "--cache-dir", tmp_path / "cache").endswith(f"{tmp_path}/{shown}\n")
+    assert json.loads(callsign.good("cache", "list", "--json", "--cache-dir", tmp_path / "cache"))["source"] == f"{tmp_path}/{odd}"
+    done = callsign.run("store", "add", "--store", tmp_path / "store", "--layout", "ssqp", tmp_path / odd, tmp_path / (odd + ".no"), tmp_path / (odd + ".gone"))
+    assert done.returncode == 2 and "\x1b" not in done.stdout + done.stderr and len(done.stderr.splitlines()) == 2, done.stderr
+    assert f"/{shown}.gone: No such file" in done.stderr and f"/{shown}.no: neither an image" in done.stderr
+    for verb in (["list"], ["prune", "--max-bytes", "0", "--dry-run"]):
+        line = callsign.good("store", *verb, "--store", tmp_path / "store")
+        assert line.count("\n") == 1 and "\x1b" not in line
+    assert callsign.bad("store", "list", "--store", tmp_path / odd) == f"callsign: {tmp_path}/{shown}: there is no such store"
+    assert callsign.bad("store", "l\nst", "--store", tmp_path / "store") == "callsign: store: 'l\\x0ast' is not add, list, prune or fsck"
+
+
 @pytest.mark.parametrize("option", ["--max-bytes", "--max-age"])
 def test_zero_prunes_everything(callsign, store, option):
     """It was said that the option is needed."""
