@@ -70,12 +70,14 @@ static void complain(struct store_add *add, struct added_file *file, const char 
 }
 
 /* A path that cannot be read: what is said about it has its place among the files. */
-static void gather_failure(struct adding *all, const char *path, int error) {
+static void gather_refused(struct adding *all, const char *path, const char *why) {
     struct added_file *file = new_file(all, path, false);
     if (!file) return;
     file->is_done = true;
-    complain(all->add, file, strerror(error));
+    complain(all->add, file, why);
 }
+
+static void gather_failure(struct adding *all, const char *path, int error) { gather_refused(all, path, strerror(error)); }
 
 static void gather(struct adding *all, const char *path, bool is_named, int depth);
 
@@ -99,6 +101,7 @@ static void gather(struct adding *all, const char *path, bool is_named, int dept
     if ((is_named ? stat(path, &st) : lstat(path, &st)) < 0) gather_failure(all, path, errno);
     else if (S_ISDIR(st.st_mode) && depth < DEEPEST) gather_folder(all, path, depth);
     else if (S_ISREG(st.st_mode)) new_file(all, path, is_named);
+    else if (is_named) gather_refused(all, path, "is not a regular file");
 }
 
 /* ---- one file ---- */

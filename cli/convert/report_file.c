@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ui/cli_message.h"
+#include "ui/output_path.h"
 #include "convert/conversion_text.h"
 
 static mode_t mode_of_new_file(void) {
@@ -20,7 +21,7 @@ static mode_t mode_of_new_file(void) {
 }
 
 static int open_temporary(struct report_file *file) {
-    if (asprintf(&file->temporary, "%s.XXXXXX", file->path) < 0) {
+    if (asprintf(&file->temporary, "%s.XXXXXX", file->target) < 0) {
         file->temporary = NULL;
         errno = ENOMEM;
         return -1;
@@ -41,22 +42,26 @@ bool report_file_open(struct report_file *file, const char *path) {
         cli_error(path, "the name of the output file is empty");
         return false;
     }
-    if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
-        file->fd = open(path, O_WRONLY | O_CLOEXEC);
+    file->target = output_target(path);
+    if (!file->target)
+        file->fd = -1;
+    else if (stat(file->target, &old) == 0 && !S_ISREG(old.st_mode))
+        file->fd = open(file->target, O_WRONLY | O_CLOEXEC);
     else
         file->fd = open_temporary(file);
     if (file->fd < 0) cli_error(path, "%s", strerror(errno));
+    if (file->fd < 0) free(file->target);
     return file->fd >= 0;
 }
 
 int report_file_finish(struct report_file *file, int os_error) {
     if (!os_error && file->temporary && fchmod(file->fd, mode_of_new_file()) < 0) os_error = errno;
     if (close(file->fd) < 0 && !os_error) os_error = errno;
-    if (!file->temporary) return os_error;
-    if (!os_error && rename(file->temporary, file->path) < 0) os_error = errno;
-    if (os_error) unlink(file->temporary);
+    if (file->temporary && !os_error && rename(file->temporary, file->target) < 0) os_error = errno;
+    if (file->temporary && os_error) unlink(file->temporary);
     free(file->temporary);
-    file->temporary = NULL;
+    free(file->target);
+    file->temporary = file->target = NULL;
     return os_error;
 }
 

@@ -2,9 +2,13 @@
 #define _GNU_SOURCE
 #include "ui/output_path.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "ui/cli_message.h"
 
@@ -27,6 +31,25 @@ bool is_same_target(const char *a, const char *b) {
     free(directory_a);
     free(directory_b);
     return same || is_same_file(a, b);
+}
+
+/* Where a symbolic link leads whose target is not there yet. */
+static char *target_of_link(const char *path) {
+    const char *base;
+    char text[PATH_MAX], *joined, *directory = directory_of(path, &base);
+    ssize_t size = directory ? readlink(path, text, sizeof(text) - 1) : -1;
+    if (size >= 0) text[size] = 0;
+    if (size < 0 || asprintf(&joined, "%s%s%s", text[0] == '/' ? "" : directory, text[0] == '/' || base != path ? "" : "/", text) < 0) joined = NULL;
+    free(directory);
+    return joined;
+}
+
+char *output_target(const char *path) {
+    struct stat st;
+    char *found = realpath(path, NULL);
+    if (found || errno != ENOENT) return found;
+    bool is_link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+    return is_link ? target_of_link(path) : strdup(path);
 }
 
 bool output_is_file(const char *out) {

@@ -1,4 +1,5 @@
 """Operands and options that mean nothing, or exclude each other: what is wrong with them is said, and nothing is ignored in silence."""
+import errno
 import json
 import os
 import subprocess
@@ -154,6 +155,22 @@ def test_the_list_of_segments_is_not_an_index(callsign, app, tmp_path):
         assert "lists the segments of an index, for lookup" in callsign.bad(command[0], tmp_path / "s-manifest.json", *command[1:])
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_reports_through_links(callsign, app, index, tmp_path, there):
+    """The link was replaced by the report; what it leads to stayed as it was."""
+    (tmp_path / "far").mkdir()
+    if there:
+        (tmp_path / "far/report").write_text("old")
+    (tmp_path / "link").symlink_to("far/report")
+    callsign.good("convert", "-q", app, "-o", tmp_path / "out", "--report", tmp_path / "link")
+    assert (tmp_path / "link").is_symlink() and json.loads((tmp_path / "far/report").read_text())["output"] == str(tmp_path / "out")
+    done = subprocess.run([callsign.path, "stats", index, "--html", "link"], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0 and (tmp_path / "link").is_symlink() and "<html" in (tmp_path / "far/report").read_text()
+    assert sorted(os.listdir(tmp_path)) == ["far", "link", "out"] and os.listdir(tmp_path / "far") == ["report"]
+    (tmp_path / "circle").symlink_to("circle")
+    assert callsign.bad("stats", index, "--html", tmp_path / "circle") == f"callsign: {tmp_path}/circle: {os.strerror(errno.ELOOP)}"
+
+
 def test_empty_and_long_names(callsign, app, index):
     assert callsign.bad("lookup", "", "0") == "callsign: '': No such file or directory"
     assert callsign.bad("stats", index, "--html", "") == "callsign: '': the name of the output file is empty"
@@ -211,6 +228,12 @@ def names(callsign, store):
                                           (["prune", "--max-bytes", "1"], ["--layout", "ssqp"])])
 def test_options_of_another_verb_of_store(callsign, store, verb, option):
     assert f"option '{option[0]}' does not go with 'store {verb[0]}' but with" in callsign.bad("store", *verb, *option, "--store", store)
+
+
+def test_named_files_that_are_none(callsign, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/null"):
+        assert callsign.bad("store", "add", "--store", tmp_path / "store", path) == f"callsign: {path}: is not a regular file"
 
 
 def test_names_that_steer_a_terminal(callsign, app, tmp_path):
