@@ -205,6 +205,18 @@ def test_stacks_of_several_sources(callsign, indexes):
         assert done.stdout.splitlines()[1::2] == callsign.good("stack", "--in-place", *indexes["glibc-fd"], stdin=other).splitlines()
 
 
+def test_records_of_others_between(callsign, indexes):
+    """What another program or stream writes meanwhile ends no stack, if there is no frame in it; within a bound, as the stack is held back."""
+    text = text_of("glibc-fd")
+    for write, others in (docker, docker("request accepted\n", stream="stdout")), (journal, journal("request accepted", pid="43")):
+        lines, wanted = write(text).splitlines(True), write(filled("glibc-fd")).splitlines(True)
+        for count, stacks in (1, 1), (64, 1), (65, 7):
+            done = callsign.run("stack", "--in-place", *indexes["glibc-fd"], stdin=(others * count).join(lines))
+            assert done.stdout == (others * count).join(wanted) and summary(done) == (stacks, 7, 5)
+        own = write("request accepted\n").splitlines(True)[0]
+        assert summary(callsign.run("stack", *indexes["glibc-fd"], stdin=own.join(lines))) == (7, 7, 5)
+
+
 def test_plain_lines_and_json_in_one_log(callsign, indexes):
     names = [name for name in ("glibc-fd", "asan", "coredumpctl", "gdb", "libunwind-pie")]
     args = indexes["glibc-fd"]

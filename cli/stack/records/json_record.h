@@ -27,6 +27,17 @@ struct json_record {
 
 void json_record_deinit(struct json_record *record);
 
+/* A first look at a line with what ends it: most lines of text begin no record. */
+static inline bool json_record_is_possible(struct csn_str line) {
+    const char first = line.len ? line.ptr[0] : 0;
+    size_t next = 1;
+    if (first == '{' || first == '"' || first == ' ' || first == '\t') return true;
+    while (first == '[' && next < line.len && line.ptr[next] == ' ') next++; /* a kernel's time is not looked at closer */
+    if (first == '[' && next < line.len && line.ptr[next] == '{') return true;
+    for (size_t i = line.len, from = i > 3 ? i - 3 : 0; i > from; i--)
+        if (line.ptr[i - 1] == '}') return true;
+    return false;
+}
 /* Whether a line may be a record, and where that begins: an object, an array of them, also after other text; or a line of one that is spread
  * over lines, with a string in it. */
 bool json_record_begins(struct csn_str line, size_t *at);

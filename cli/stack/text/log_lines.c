@@ -95,6 +95,7 @@ bool log_lines_split(struct log_lines *lines, struct csn_str line, const struct 
         json_record_keep(&lines->record, bare, wanted);
         if (!split_record(lines, line)) return false;
         whole.is_data = is_blank_before(bare, begin);
+        whole.source.origin = lines->record.origin;
     }
     if (lines->record.no_memory) return false;
     return lines->count || add_item(lines, &whole);

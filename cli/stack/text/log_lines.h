@@ -12,7 +12,7 @@ struct log_line {
     size_t before, after;
     bool continues;            /* a line of the same string stands before it */
     bool is_data;              /* JSON without a text that may have frames: nothing reads it */
-    struct text_source source; /* name 0: of the log itself */
+    struct text_source source; /* name 0: of the log itself, or of a record that has no text */
 };
 
 static inline struct log_line plain_log_line(struct csn_str line) { return (struct log_line){ .raw = line, .text = line }; }

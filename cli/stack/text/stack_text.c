@@ -8,7 +8,7 @@
 #include "ui/line_input.h"
 
 enum { LINE_MAX_BYTES = 1 << 16, HELD_MAX_BYTES = 1 << 26, SEARCH_MAX_BYTES = 1 << 17, MAPS_MAX_BYTES = 1 << 20,
-       LINES_WITHOUT_MAP = 16 };
+       LINES_WITHOUT_MAP = 16, OTHERS_MAX = 64 };
 static const size_t NO_DIALECT = SIZE_MAX;
 
 static bool init_states(struct stack_text *text) {
@@ -249,12 +249,20 @@ static bool change_source(struct stack_text *text, const struct text_source *sou
     return end_stack(text);
 }
 
+/* A record of another writer that has no text to be read, as of a program that writes to standard output meanwhile. */
+static bool is_between(struct stack_text *text, const struct log_line *line) {
+    const bool is_open = text->current != NO_DIALECT && text->source.name;
+    return is_open && line->is_data && line->source.origin != text->source.origin && text->others++ < OTHERS_MAX;
+}
+
 static bool read_text_line(struct stack_text *text, const struct log_line *line, bool is_part, uint64_t number) {
     struct csn_str bare = log_line_text(line->text);
     enum line_kind kind = KIND_NONE;
     struct line_frame frame; /* set by what reads the line */
     size_t dialect = NO_DIALECT;
     bool too_long = is_part || text->inside_long_line || line->text.len > LINE_MAX_BYTES;
+    if (is_between(text, line)) return held_stack_add(&text->held, line, HELD_NO_FRAME, NULL);
+    text->others = 0;
     if (!change_source(text, &line->source)) return false;
     text->inside_long_line = is_part;
     text->modules.is_searched = number < text->searched_to[SEARCH_DIALECT];
@@ -359,7 +367,7 @@ static struct text_source open_source(const struct stack_text *text) {
 
 bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part) {
     if (!take_steps(text)) return false;
-    if (is_part || text->inside_long_line) {
+    if (is_part || text->inside_long_line || !json_record_is_possible(line)) {
         const struct log_line whole = plain_log_line(line);
         return take_line(text, &whole, is_part, text->line_count++);
     }

@@ -25,6 +25,7 @@ struct stack_text {
     size_t awake;                 /* the dialect that the line before told something; NO_DIALECT */
     struct log_lines lines;       /* of the line that is being read */
     struct text_source source, searched; /* of the line before; of the last one that waits */
+    unsigned others;              /* records of other writers since the stack's last line */
     struct stack_modules modules;
     bool in_place;
     bool inside_long_line;
