@@ -119,7 +119,8 @@ static csn_status mapped_address(const struct csn_process_maps *maps, struct csn
     for (unsigned probe = 0; place < maps->set.by_name.count && probe < PROBES; place++, probe++) {
         const struct csni_mapping *mapping = csni_mapping_set_at_name(&maps->set, place);
         if (!csni_str_equal(csni_mapping_path(mapping), path)) break;
-        if (!first || first->pid != mapping->pid) first = mapping; /* they are in order of their file offsets */
+        /* They are in order of their file offsets. A list of images, of another run, may have the image's first byte at another place. */
+        if (!first || first->pid != mapping->pid || (!mapping->file_off && mapping->sequence < first->sequence)) first = mapping;
         if (first->file_off || file_off < mapping->file_off || file_off - mapping->file_off >= mapping->end - mapping->start) continue;
         if (found && found->sequence < mapping->sequence) continue;
         found = mapping;

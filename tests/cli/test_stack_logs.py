@@ -209,6 +209,50 @@ SAMPLES = {
         functions={"name": "orders", "list": [
             {"start": 0x4791c0, "size": 0x16f, "name": "runtime.gopanic", "line": 860}, {"start": 0x49e6e0, "size": 0x20, "name": "main.first", "line": 8},
             {"start": 0x49e700, "size": 0x20, "name": "main.second", "line": 9}]}),
+    "go-race": Sample([], "go 1.26.8, go build -race; llvm-symbolizer: 0x54f38a main.parseLine, where check() was inlined, 0x54f5a8 and 0x54f59e main.main", {
+        7: " main.parseLine at /opt/app/liborders.c:15", 9: " main.load at /opt/app/liborders.c:22", 11: " main.main at /opt/app/liborders.c:28",
+        17: " main.parseLine at /opt/app/liborders.c:15", 19: " main.load at /opt/app/liborders.c:22", 21: " main.main.func1 at /opt/app/liborders.c:27",
+        25: " main.main at /opt/app/liborders.c:28"}, (3, 9, 7),
+        functions={"name": "orders", "list": [
+            {"start": 0x54f360, "size": 0x87, "name": "main.parseLine", "line": 15}, {"start": 0x54f400, "size": 0x50, "name": "main.load", "line": 22},
+            {"start": 0x54f460, "size": 0x32a, "name": "main.main", "line": 28}, {"start": 0x54f7a0, "size": 0x57, "name": "main.main.func1", "line": 27}]}),
+    "go-ancestors": Sample([], "go 1.26.8, GODEBUG=tracebackancestors=5", {
+        5: " main.main.func3.1 at /opt/app/liborders.c:44", 7: " main.main.func3 at /opt/app/liborders.c:43", 10: " main.main.func3 at /opt/app/liborders.c:43",
+        12: " main.main at /opt/app/liborders.c:42", 15: " main.main at /opt/app/liborders.c:42"}, (3, 5, 5),
+        functions={"name": "orders", "list": [
+            {"start": 0x4d9960, "size": 0x24a, "name": "main.main", "line": 42}, {"start": 0x4d9c60, "size": 0x36, "name": "main.main.func3", "line": 43},
+            {"start": 0x4d9ca0, "size": 0x2d, "name": "main.main.func3.1", "line": 44}]}),
+    "go-cgo": Sample([], "go 1.26.8, a signal in C code that Go's called; llvm-symbolizer: 0x48b500 fail, 0x48b46e _cgoexp_d606e0a302d8_on_order; cut", {
+        2: " fail at /opt/app/liborders.c:5", 11: " main.on_order at /opt/app/liborders.c:14",
+        13: " _cgoexp_d606e0a302d8_on_order at /opt/app/liborders.c:59", 29: " main.main at /opt/app/liborders.c:17",
+        31: " runtime.main at /opt/app/liborders.c:290"}, (2, 15, 5),
+        functions={"name": "orders", "list": [
+            {"start": 0x448e40, "size": 0x42a, "name": "runtime.main", "line": 290}, {"start": 0x48b3c0, "size": 0x34, "name": "main.on_order", "line": 14},
+            {"start": 0x48b400, "size": 0x58, "name": "main.main", "line": 17},
+            {"start": 0x48b460, "size": 0x18, "name": "_cgoexp_d606e0a302d8_on_order", "line": 59},
+            {"start": 0x48b500, "size": 0xc, "name": "fail", "line": 5}]}),
+    "go-pprof": Sample([], "go 1.26.8, /debug/pprof: goroutine?debug=1, goroutine?debug=2, heap?debug=1; cut. llvm-symbolizer: 0x480d64 time.Sleep, "
+                           "0x4d9c3c main.main.func2, 0x4d9b32 main.main", {
+        2: "=1 @ 0x442bd1 0x47cfbd 0x4c7451 0x4c7285 0x4c4109 0x4d9aae (main.main at /opt/app/liborders.c:34) 0x44cd15 0x484081",
+        9: "=1 @ 0x47dbce 0x480d65 (time.Sleep at /opt/app/liborders.c:363) 0x4d9c3d (main.main.func2 at /opt/app/liborders.c:32) 0x484081",
+        21: " main.main at /opt/app/liborders.c:34", 25: " time.Sleep at /opt/app/liborders.c:363", 27: " main.main.func2 at /opt/app/liborders.c:32",
+        29: " main.main at /opt/app/liborders.c:34",
+        31: "=0: 0 [2: 32] @ 0x47c305 0x41e4c5 0x429351 0x4271ef 0x426b5b 0x4d9b33 (main.main at /opt/app/liborders.c:34) 0x44cd15 0x484081",
+        35: "=0: 0 [1: 1048576] @ 0x47c333 0x47f249 0x4c72f0 0x4c7265 0x4c4109 0x4d9b0f (main.main at /opt/app/liborders.c:34) 0x44cd15 0x484081"},
+        (6, 35, 9),
+        functions={"name": "orders", "list": [
+            {"start": 0x480c00, "size": 0x185, "name": "time.Sleep", "line": 363}, {"start": 0x4d9960, "size": 0x24a, "name": "main.main", "line": 34},
+            {"start": 0x4d9c20, "size": 0x2a, "name": "main.main.func2", "line": 32}]}),
+    "eu-stack": Sample(BOTH, "elfutils 0.188, eu-stack of a core (also -i -m and -v), of one of stripped files (-l), and of processes of these (-v and -m)", {
+        3: ON_CRASH, 4: CHECK, 5: LOAD, 6: MAIN, 9: " (_start)", 12: ON_CRASH, 13: CHECK, 15: LOAD, 16: MAIN, 19: " (_start)",
+        22: ON_CRASH, 24: CHECK, 28: LOAD, 30: MAIN, 36: " (_start)", 60: ON_CRASH, 61: CHECK, 62: LOAD, 63: MAIN, 66: " (_start)",
+        70: CHECK, 71: LOAD, 81: CHECK, 82: LOAD}, (6, 42, 24)),
+    "backward": Sample(BOTH, "backward-cpp 1.6, SignalHandling, without and with libdw", {
+        7: LOAD, 8: f"=#1    Object \"/opt/app/liborders.so\", at 0x7ffb632e313a, in{CHECK} ", 13: " (_start)"}, (2, 16, 7)),
+    "gperftools-heap": Sample(LIB, "gperftools 2.10, HEAPPROFILE; mappings were cut", {
+        2: f"=     1:     3000 [     1:     3000] @ 0x5623c9d93157 0x7fa7ec76f13b{CHECK} 0x7fa7ec76f161{LOAD} 0x5623c9d9317e 0x7fa7ec24524a "
+           "0x7fa7ec245305 0x5623c9d93081"}, (1, 7, 2)),
+    "gperftools-leaks": Sample(LIB, "gperftools 2.10, HEAPCHECK=draconian without and with pprof; cut", {18: CHECK, 19: LOAD}, (2, 14, 2)),
     "bpftrace": Sample(LIB, "bpftrace 0.17, ustack(), ustack(perf) and a map of stacks", {
         2: f" (orders_load at {L}20)", 7: f" (orders_load at {L}20)", 13: f" orders_load at {L}20"}, (3, 9, 3)),
     "bpftrace-kernel": Sample([], "bpftrace 0.17 on Linux 6.18, kstack() and kstack(perf)", {
@@ -455,6 +499,45 @@ SAMPLES = {
         2: f" (parse_line at {L}15)", 3: LOAD, 4: LOAD}, (1, 3, 3),
         "Faulting module name: orders.dll, version: 1.0.0.0, time stamp: 0x5f5f5f5f\nFault offset: 0x0000000000001102\n"
         "  [3] orders.dll+0x1161\n0x00007ff612341161 orders.dll + 0x1161\n"),
+    "tcmalloc": Sample(FIXED, "github.com/gperftools/gperftools/issues/497, ColossalAI and others: large alloc; jeprof(1) of jemalloc", {
+        1: f"=tcmalloc: large alloc 1258299392 bytes == 0x55d2c2a3e000 @  0x7f2f3e1f5887 0x1000003f{CHECK} 0x10000066{LOAD}",
+        3: f"=@ 0x1000003f{CHECK} 0x10000066{LOAD}"}, (2, 5, 4),
+        "tcmalloc: large alloc 1258299392 bytes == 0x55d2c2a3e000 @  0x7f2f3e1f5887 0x1000003f 0x10000066\nheap_v2/524288\n"
+        "@ 0x1000003f 0x10000066\n  t*: 1: 4096 [0: 0]\nmeet me @ 0x10000066\n"),
+    "windbg": Sample(["-i", f"orders.exe={DATA / 'liborders.so'}"],
+                     "learn.microsoft.com, k, kb, kc, kd, kp, kP, kv; github.com/xinali/articles/issues/7; analyze-v.com, Args to Child; std::stacktrace of MSVC", {
+        4: f" (parse_line at {L}15)", 6: LOAD, 10: f" (parse_line at {L}15)", 11: LOAD, 14: f" (parse_line at {L}15)", 16: LOAD,
+        18: LOAD, 22: LOAD}, (4, 11, 10),
+        "ModLoad: 00007ff6`12340000 00007ff6`12346000   C:\\app\\orders.exe\n0:000> kn\n # Child-SP          RetAddr               Call Site\n"
+        "00 000000ab`cdeff5a8 00007ff6`12341161     orders!parse_line+0x12\n"
+        "01 000000ab`cdeff5d8 00007ff6`12341161     orders!orders_load+0x9 [C:\\src\\orders.c @ 21] \n"
+        "02 000000ab`cdeff608 00000000`00000000     0x00007ff6`12341161\n0:000> kv\n"
+        "Child-SP          RetAddr           : Args to Child                                                           : Call Site\n"
+        "0:000> * the same\n"
+        "000000ab`cdeff5a8 00007ff6`12341161 : 00000000`00000005 00000000`00000000 00000000`00000000 00000000`00000000 : orders!parse_line+0x12\n"
+        "000000ab`cdeff5d8 00007ff6`12341461 : 00000000`00000005 00000000`00000000 00000000`00000000 00000000`00000000 : orders+0x1161\n"
+        "\nChildEBP RetAddr  Args to Child\nba50bc74 990c851f 862ecc08 e13cf65c ba50bd54 orders!parse_line+0x12 (FPO: [2,1,4])\n"
+        "WARNING: Stack unwind information not available. Following frames may be wrong.\n"
+        "ba50bc84 80581377 862ecc08 86106000 00000000 orders+0x1161\n0c (Inline Function) --------`--------     orders!check+0x5 [C:\\src\\orders.c @ 9]\n"
+        "ba50bc94 80581377 orders!orders_load(char * text = 0x00000000 \"5\")+0x9\n"
+        "00000000 00000000 00000000 00000000 00000000 nt!KiThreadStartup+0x16\n\n"
+        "0> C:\\src\\orders.cpp(12): orders!parse_line+0x12\n1> orders!orders_load+0x9\n"),
+    "dr. memory": Sample(["-i", f"orders.dll={DATA / 'liborders.so'}"], "github.com/DynamoRIO/drmemory/issues/701", {1: f" (parse_line at {L}15)", 2: LOAD},
+                         (1, 2, 2),
+                         "#0 orders.dll!orders_load+0xec1b (0x77001102 <orders.dll+0x1102>)\n"
+                         "#1 orders_load+0x5d [f:\\src\\orders.c:21](0x76ff1161 <orders.dll+0x1161>)\n"),
+    "bsd kernels": Sample([], "github.com/FreeBSDDesktop/DEPRECATED-freebsd-base-graphics/issues/140, FreeBSDFoundation/freebsd/issues/16; NetBSD's and "
+                              "OpenBSD's ddb(4)", {
+        2: " (kdb_backtrace at /opt/app/liborders.c:1)", 3: " (vpanic at /opt/app/liborders.c:2)",
+        5: "=vpanic() at vpanic+0x20 (vpanic at /opt/app/liborders.c:2)/frame 0xfffffe034def4720",
+        7: "=trap_pfault() at trap_pfault+0x10 (trap_pfault at /opt/app/liborders.c:3)/frame 0xfffffe034def48f0",
+        9: " (vpanic at /opt/app/liborders.c:2)", 11: " (vpanic at /opt/app/liborders.c:2)", 13: " (vpanic at /opt/app/liborders.c:2)"}, (5, 7, 7),
+        "KDB: stack backtrace:\n#0 0xffffffff80c0e465 at kdb_backtrace+0x65\n#1 0xffffffff80c0e4e0 at vpanic+0x60\nUptime: 23h38m34s\n"
+        "vpanic() at vpanic+0x20/frame 0xfffffe034def4720\n--- trap 0xc, rip = 0xffffffff80c0e580, rsp = 0xfffffe00, rbp = 0xfffffe01 ---\n"
+        "trap_pfault() at trap_pfault+0x10/frame 0xfffffe034def48f0\ndb{0}> bt\nvpanic() at kernel:vpanic+0x80\nddb> trace\n"
+        "panic(ffffffff81e3a2b2) at vpanic+0x80\n\npanic() at vpanic+0x4c\n         pc = 0xffffff8000154040  lr = 0xffffff800016aa20\n"
+        "         sp = 0xffffff8056fbd960  fp = 0xffffff8056fbd9c0\n",
+        functions={"name": "kernel", "list": laid_out(0xffffffff80c0e400, [("kdb_backtrace", 0x80, 1), ("vpanic", 0x80, 2), ("trap_pfault", 0x80, 3)])}),
     "bare": Sample(FIXED, "addresses one a line", {1: f" parse_line at {L}15", 2: bare(LOAD)}, (1, 2, 2),
                    "10000009\n10000066\n"),
     "gdb-mappings": Sample(BOTH, "gdb 13.1, info proc mappings and bt", {

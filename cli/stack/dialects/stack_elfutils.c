@@ -1,5 +1,6 @@
 /* elfutils: eu-stack, of processes and core dumps.
  *
+ *     0x00007fea4dc81000-0x00007fea4de56000 libc.so.6                 -l, before the stacks
  *     TID 5275:
  *     #0  0x00007fea4dd54dd0 pause - /usr/lib/libc.so.6               -m: the module
  *         [93ac61ec...]@0x7fea4dc81000+0xd3dd0                        -b: its build id, its first byte and the offset from there
@@ -63,6 +64,17 @@ static bool read_place(struct elfutils_state *elfutils, struct stack_modules *mo
     return true;
 }
 
+/* "0x00007fea4dc81000-0x00007fea4de56000 libc.so.6" */
+static bool read_module(struct stack_modules *modules, struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    struct module_names names = { .name = { "", 0 } };
+    uint64_t start, end;
+    if (!scan_hex(&s, &start) || !scan_char(&s, '-') || !scan_hex(&s, &end) || end <= start || !scan_char(&s, ' ')) return false;
+    if (!scan_word(&s, &names.name) || !scan_at_end(&s)) return false;
+    stack_modules_add_image(modules, &names, start, end);
+    return true;
+}
+
 static enum line_kind read_inside(struct elfutils_state *elfutils, struct stack_modules *modules, struct csn_str line, bool open) {
     static const char indent[] = "    ";
     struct line_scan s = scan_on(line);
@@ -72,7 +84,7 @@ static enum line_kind read_inside(struct elfutils_state *elfutils, struct stack_
     }
     elfutils->in_thread = read_thread(line);
     elfutils->last_pc = 0;
-    return elfutils->in_thread ? KIND_CONTEXT : KIND_NONE;
+    return elfutils->in_thread || read_module(modules, line) ? KIND_CONTEXT : KIND_NONE;
 }
 
 static enum line_kind read_elfutils_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
@@ -95,5 +107,6 @@ static enum line_kind read_elfutils_line(void *state, struct stack_modules *modu
     return out->number ? KIND_FRAME : KIND_FIRST;
 }
 
-const struct stack_dialect elfutils_dialect = { .name = "elfutils", .marks = { MARK_COLON }, .state_size = sizeof(struct elfutils_state),
+const struct stack_dialect elfutils_dialect = { .name = "elfutils", .marks = { MARK_COLON, MARK_START_HEX },
+                                                .state_size = sizeof(struct elfutils_state),
                                                 .read = read_elfutils_line, .fill = fill_line_in_brackets };

@@ -1,9 +1,10 @@
-/* What the failure handlers of glog, Abseil and folly write.
+/* What the failure handlers of glog, Abseil and folly write, and gperftools' heap checker.
  *
  *         @     0x7fe43b24013b parse_line                       glog
  *         @     0x7fe43b24013b         32  parse_line           Abseil: the frame's size
  *     PC: @     0x7fe43b24013b  (unknown)  parse_line           Abseil: interrupted there
  *         @ 00007fe43b24013b parse_line                         folly; files stand in the lines below
+ *     	@ 7fe43b24013b parse_line                              gperftools' heap checker
  *
  * The name is that of the symbol, without an offset; "(unknown)" is none. */
 #include "stack/dialects/dialects.h"
@@ -11,7 +12,7 @@
 #include "stack/lines/stack_fill.h"
 
 /* folly's lines of a file or a module, below a frame. */
-enum { FOLLY_INDENT = 20, FOLLY_DIGITS = 16 };
+enum { FOLLY_INDENT = 20, FOLLY_DIGITS = 16, CHECKER_DIGITS = 6 };
 
 static bool is_below_frame(struct csn_str line) {
     size_t blanks = 0;
@@ -33,7 +34,8 @@ static void skip_frame_size(struct line_scan *s) {
 static bool read_failure_pc(struct line_scan *s, uint64_t *out) {
     size_t from = s->at;
     if (scan_hex(s, out)) return true;
-    return scan_number(s, 16, out) && s->at - from == FOLLY_DIGITS;
+    const bool is_checker = s->line.ptr[0] == '\t';
+    return scan_number(s, 16, out) && (s->at - from == FOLLY_DIGITS || (is_checker && s->at - from >= CHECKER_DIGITS));
 }
 
 static enum line_kind read_failure_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
@@ -51,7 +53,9 @@ static enum line_kind read_failure_line(void *state, struct stack_modules *modul
     out->pc = out->value;
     out->by_maps = true;
     out->flags = interrupted ? CSN_STACK_EXACT : CSN_STACK_RETURN;
-    out->fill_at = out->fill_end = line.len;
+    out->fill_at = line.len;
+    while (line.ptr[out->fill_at - 1] == ' ') out->fill_at--;
+    out->fill_end = out->fill_at;
     return interrupted ? KIND_FIRST : KIND_FRAME;
 }
 

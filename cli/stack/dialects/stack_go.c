@@ -10,6 +10,16 @@
  *     	/src/shapes.go:3 +0x4 fp=0xc00008aeb0 sp=0xc00008ae98 pc=0x49e6e4       GOTRACEBACK=system
  *     panic({0x4ae600?, 0x57f4e0?})     what runtime.gopanic is called
  *
+ *     PC=0x48b500 m=0 sigcode=1 addr=0x8                interrupted in C code
+ *     non-Go function
+ *     	pc=0x48b53a
+ *     [originating from goroutine 3]:                   GODEBUG=tracebackancestors: all arguments are "..."
+ *
+ *     Read at 0x0000006b9818 by goroutine 7:            the race detector: the byte before the return
+ *       main.parseLine()
+ *           /src/orders.go:15 +0x2a
+ *     Goroutine 7 (running) created at:
+ *
  * Arguments of an inlined call are "..."; it has no offset of its own. The frames of the function that it was compiled
  * into have it too. Which call of panic() or which first frame a signal interrupted is known by the signal's pc alone. */
 #include "stack/dialects/dialects.h"
@@ -23,6 +33,7 @@ struct go_state {
     bool after_head;         /* "goroutine 1 [running]:" was the last line */
     bool after_panic;        /* the frame before was of panic() */
     bool has_goroutine;      /* of this report, after its signal */
+    bool in_race;            /* the stack is one of the race detector's */
     uint64_t signal_pc;      /* where the signal of this report interrupted the program; 0: there was none */
     struct csn_str module;   /* Go names no modules: the first index that was given */
 };
@@ -55,6 +66,7 @@ static bool read_function(struct go_state *go, struct csn_str line) {
         scan_find(&s, " in goroutine ", &end);
         return keep_symbol(go, (struct csn_str){ line.ptr + s.at, end - s.at }, false);
     }
+    if (go->in_race && scan_text(&s, "  ")) line = scan_rest(&s);
     if (line.len < 3 || line.ptr[line.len - 1] != ')' || line.ptr[0] == ' ' || line.ptr[0] == '\t') return false;
     /* The arguments begin at the bracket that the last one closes; those of a receiver stand before. */
     size_t depth = 0;
@@ -65,7 +77,7 @@ static bool read_function(struct go_state *go, struct csn_str line) {
     if (end < 2) return false;
     struct csn_str name = { line.ptr, end - 1 };
     if (name_is(name, "panic")) name = (struct csn_str){ go_panic, sizeof(go_panic) - 1 };
-    if (!memchr(name.ptr, '.', name.len) || memchr(name.ptr, ' ', name.len)) return false;
+    if (memchr(name.ptr, ' ', name.len)) return false;
     return keep_symbol(go, name, line.len - end == 4 && memcmp(line.ptr + end, "...)", 4) == 0);
 }
 
@@ -81,14 +93,20 @@ static void take_registers(struct csn_str *line, uint64_t *pc) {
     if (scan_hex(&s, pc)) line->len = registers;
 }
 
+/* The line of a place: the race detector's begin with six blanks. */
+static bool is_indented(const struct go_state *go, struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    return go->in_race ? scan_text(&s, "      ") : scan_char(&s, '\t');
+}
+
 /* "	/src/shapes.go:12 +0x1d", or without the offset. */
-static bool read_site(struct csn_str line, struct line_frame *out) {
+static bool read_site(const struct go_state *go, struct csn_str line, struct line_frame *out) {
     uint64_t number;
     size_t plus, colon;
     out->fill_at = out->fill_end = line.len;
     take_registers(&line, &out->pc);
     struct line_scan s = scan_on(line);
-    if (!scan_char(&s, '\t')) return false;
+    if (!is_indented(go, line)) return false;
     out->value = 0;
     if (scan_find_last(&s, '+', &plus) && plus > 2 && line.ptr[plus - 1] == ' ') {
         struct line_scan offset = { line, plus + 1 };
@@ -110,10 +128,42 @@ static bool read_signal(struct csn_str line, uint64_t *pc) {
     return scan_hex(&s, pc) && scan_char(&s, ']');
 }
 
+/* "PC=0x48b500 m=0 sigcode=1 addr=0x8": where a signal interrupted C code. */
+static bool read_c_signal(struct csn_str line, struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    if (!scan_text(&s, "PC=") || !scan_hex(&s, &out->value) || !scan_text(&s, " m=")) return false;
+    out->flags = CSN_STACK_EXACT;
+    return true;
+}
+
+/* "	pc=0x48b53a", of C code that a stack went through */
+static bool read_c_frame(struct csn_str line, struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    out->flags = CSN_STACK_RETURN;
+    return scan_text(&s, "\tpc=") && scan_hex(&s, &out->value);
+}
+
+static enum line_kind finish_c_frame(struct csn_str line, enum line_kind kind, struct line_frame *out) {
+    out->pc = out->value;
+    out->by_maps = true;
+    out->fill_at = out->fill_end = line.len;
+    return kind;
+}
+
+/* "Read at 0x0000006b9818 by goroutine 7:", "Previous write at 0x0000006b9818 by main goroutine:", "Goroutine 7 (running) created at:" */
+static bool is_race_head(struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    size_t at;
+    if (line.ptr[line.len - 1] != ':') return false;
+    if (scan_text(&s, "Goroutine ")) return scan_find(&s, ") created at:", &at);
+    return scan_find(&s, " at 0x", &at) && (scan_find(&s, " by goroutine ", &at) || scan_find(&s, " by main goroutine:", &at));
+}
+
 /* Whether a stack follows. */
 static bool is_head(struct csn_str line) {
     struct line_scan s = scan_on(line);
-    return name_is(line, "runtime stack:") || (scan_text(&s, "goroutine ") && line.ptr[line.len - 1] == ':');
+    if (!line.len || line.ptr[line.len - 1] != ':') return false;
+    return name_is(line, "runtime stack:") || scan_text(&s, "goroutine ") || scan_text(&s, "[originating from goroutine ");
 }
 
 /* "...87187 frames elided...", "...additional frames elided..." */
@@ -129,7 +179,7 @@ static enum line_kind finish_frame(struct go_state *go, struct line_frame *out) 
     out->symbol = symbol;
     out->module = go->module;
     out->site = SITE_SYMBOL;
-    out->flags = go->after_head ? CSN_STACK_RETURN : 0;
+    out->flags = go->in_race ? CSN_STACK_BEFORE : go->after_head ? CSN_STACK_RETURN : 0;
     if (!out->value) out->flags = CSN_STACK_EXACT; /* the byte before is another function's */
     if (go->after_head || go->after_panic) out->interrupted_pc = go->signal_pc;
     if (out->pc) {
@@ -149,7 +199,7 @@ static enum line_kind finish_frame(struct go_state *go, struct line_frame *out) 
 static void begin_goroutine(struct go_state *go) {
     if (go->has_goroutine) go->signal_pc = 0;
     go->has_goroutine = go->after_head = true;
-    go->after_panic = false;
+    go->after_panic = go->in_race = false;
     go->symbol_size = 0;
 }
 
@@ -161,15 +211,20 @@ static enum line_kind read_go_line(void *state, struct stack_modules *modules, s
     struct go_state *go = state;
     uint64_t signal_pc;
     (void)modules;
-    if (is_head(line)) {
+    const bool race = line.len && is_race_head(line);
+    if (race || is_head(line)) {
         begin_goroutine(go);
+        go->in_race = race;
         return KIND_CONTEXT;
     }
-    if (go->symbol_size && go->inlined && line.len && line.ptr[0] == '\t') {
+    if (go->symbol_size && read_site(go, line, out)) {
+        if (!go->inlined || out->value) return finish_frame(go, out);
+        *out = (struct line_frame){ .site = SITE_PC };
         go->symbol_size = 0;
         return KIND_INSIDE;
     }
-    if (go->symbol_size && read_site(line, out)) return finish_frame(go, out);
+    if (read_c_signal(line, out)) return finish_c_frame(line, KIND_FIRST, out);
+    if (open && read_c_frame(line, out)) return finish_c_frame(line, KIND_FRAME, out);
     *out = (struct line_frame){ .site = SITE_PC };
     go->symbol_size = 0;
     if ((open || go->after_head) && (read_function(go, line) || is_remark(line))) return KIND_INSIDE;
@@ -181,5 +236,6 @@ static enum line_kind read_go_line(void *state, struct stack_modules *modules, s
     return KIND_NONE;
 }
 
-const struct stack_dialect go_dialect = { .name = "go", .marks = { MARK_OFFSET, MARK_COLON, MARK_SIGN | MARK_HEX }, .state_size = sizeof(struct go_state), .init = init_go,
-                                          .read = read_go_line, .fill = fill_behind_line };
+const struct stack_dialect go_dialect = { .name = "go", .marks = { MARK_OFFSET, MARK_COLON, MARK_SIGN | MARK_HEX, MARK_EVENT | MARK_HEX },
+                                          .state_size = sizeof(struct go_state), .init = init_go, .read = read_go_line,
+                                          .fill = fill_behind_line };

@@ -2,6 +2,7 @@
  *
  *     [3] orders.dll+0x1161                                    from the module's first byte
  *     0x00007ff612341161 orders.dll + 0x1161
+ *     #1 orders_load+0x5ca7 (0x76ff1161 <orders.dll+0x1161>)   Dr. Memory
  *     Faulting module name: orders.dll, version: 1.0.0.0       of the event log: the offset stands in a later line
  *     Fault offset: 0x0000000000001161
  *     =>0 0x0000000140001161 in orders (+0x1161) (0x000000000021fe30)      Wine */
@@ -35,8 +36,9 @@ static bool read_module_offset(struct csn_str line, struct line_frame *out) {
     scan_char(&number, ' ');
     if (!scan_hex(&number, &out->value)) return false;
     size_t end = plus && line.ptr[plus - 1] == ' ' ? plus - 1 : plus, from = end;
-    while (from && !strchr(" \t[(\"'", line.ptr[from - 1])) from--;
+    while (from && !strchr(" \t[(<\"'", line.ptr[from - 1])) from--;
     out->module = (struct csn_str){ line.ptr + from, end - from };
+    scan_text(&number, ">)");
     out->fill_at = out->fill_end = number.at;
     out->site = SITE_OFFSET;
     return is_module_end(out->module);

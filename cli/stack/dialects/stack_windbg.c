@@ -1,0 +1,182 @@
+/* Stacks of Microsoft's debuggers (`k`, `kb`, `kn`, `kp`, `kv` of WinDbg, cdb and kd, STACK_TEXT of `!analyze`), and of MSVC's std::stacktrace.
+ *
+ *     # Child-SP          RetAddr               Call Site
+ *     00 000000ab`cdeff5a8 00007ff6`12341161     orders!parse_line+0x12 [C:\src\orders.c @ 15]
+ *     000000ab`cdeff5d8 00007ff6`12341461 : 00000000`00000005 00000000`00000000 : orders!main+0x21
+ *     0c (Inline Function) --------`--------     orders!check+0x5 [C:\src\orders.c @ 9]
+ *     ba50bc74 990c851f 862ecc08 e13cf65c ba50bd54 orders+0x3284 (FPO: [2,1,4])           32 bits; no symbols
+ *     000000ab`cdeff608 00000000`00000000     0x00007ff6`12341461
+ *     0> C:\src\orders.cpp(12): orders!main+0x1A                                          MSVC
+ *     ModLoad: 00007ff6`12340000 00007ff6`12346000   C:\app\orders.exe
+ *
+ * A row's RetAddr is the address of the row below it. Numbers of rows are hexadecimal. */
+#include "stack/dialects/dialects.h"
+#include "stack/lines/line_scan.h"
+#include "stack/lines/stack_fill.h"
+#include "stack/lines/stack_modules.h"
+
+struct windbg_state {
+    uint64_t returns_to; /* of the row before; 0: it did not have that */
+};
+
+/* "00007ff6`12341161" or "ba50bc74" */
+static bool read_debugger_address(struct line_scan *s, uint64_t *out) {
+    struct line_scan at = *s;
+    uint64_t low;
+    if (!scan_number(&at, 16, out) || at.at - s->at != 8) return false;
+    const size_t middle = at.at + 1;
+    if (scan_char(&at, '`')) {
+        if (!scan_number(&at, 16, &low) || at.at - middle != 8) return false;
+        *out = *out << 32 | low;
+    }
+    *s = at;
+    return true;
+}
+
+/* The columns before the call site, and the blanks after them. */
+static bool read_columns(struct line_scan *s, uint64_t *returns_to) {
+    uint64_t value;
+    size_t count = 0;
+    bool in_args = false;
+    *returns_to = 0;
+    while (read_debugger_address(s, &value)) {
+        if (!in_args && count < 2) *returns_to = value;
+        count++;
+        if (!scan_blanks(s)) return false;
+        if (!scan_text(s, ": ")) continue;
+        in_args = true;
+        scan_blanks(s);
+    }
+    return count > 1 || in_args;
+}
+
+/* "0x1161", "0x1A", or "0x00007ff6`12341461" */
+static bool read_debugger_hex(struct line_scan *s, uint64_t *out) {
+    struct line_scan high = *s;
+    if (scan_text(&high, "0x") && read_debugger_address(&high, out) && high.at - s->at > 10) {
+        *s = high;
+        return true;
+    }
+    return scan_hex(s, out);
+}
+
+/* Of "orders!Shop::price(int)+0x12 [C:\src\orders.c @ 15]": the offset's place, which the last "+0x" before the file tells. */
+static bool find_offset(struct csn_str site, size_t *plus) {
+    struct line_scan s = scan_on(site);
+    size_t file, at;
+    if (scan_find(&s, " [", &file)) s.line.len = file;
+    bool found = false;
+    while (scan_find(&s, "+0x", &at)) {
+        *plus = at;
+        s.at = at + 1;
+        found = true;
+    }
+    return found;
+}
+
+/* "orders!parse_line+0x12", "orders!main", "orders+0x3284" */
+static bool read_named_site(struct csn_str line, size_t from, struct line_frame *out) {
+    struct csn_str site = { line.ptr + from, line.len - from };
+    struct line_scan s = scan_on(site);
+    size_t end = 0, plus = 0, args;
+    while (end < site.len && !strchr(" !+([", site.ptr[end])) end++;
+    out->module = (struct csn_str){ site.ptr, end };
+    if (!end || end == site.len) return false;
+    const bool has_offset = find_offset(site, &plus);
+    out->value = 0;
+    s.at = plus + 1;
+    if (has_offset && !read_debugger_hex(&s, &out->value)) return false;
+    if (site.ptr[end] == '+') {
+        out->site = SITE_OFFSET;
+        return has_offset && plus == end;
+    }
+    if (site.ptr[end] != '!') return false;
+    s.at = end + 1;
+    size_t stop = has_offset ? plus : site.len;
+    if (scan_find(&s, " [", &args) && args < stop) stop = args;
+    if (scan_find(&s, " (FPO", &args) && args < stop) stop = args;
+    if (scan_find(&s, "(", &args) && args < stop && args > s.at) stop = args; /* what `kp` prints of arguments */
+    out->symbol = (struct csn_str){ site.ptr + s.at, stop - s.at };
+    out->site = SITE_SYMBOL;
+    return out->symbol.len && !memchr(out->symbol.ptr, '\t', out->symbol.len);
+}
+
+static bool read_site(struct csn_str line, size_t from, struct line_frame *out) {
+    struct line_scan s = { line, from };
+    out->fill_at = out->fill_end = line.len;
+    if (!read_debugger_hex(&s, &out->value)) return read_named_site(line, from, out);
+    out->pc = out->value;
+    out->by_maps = true;
+    return scan_at_end(&s);
+}
+
+/* "ModLoad: 00007ff6`12340000 00007ff6`12346000   C:\app\orders.exe" */
+static bool read_module_load(struct stack_modules *modules, struct line_scan *s) {
+    struct module_names names = { .name = { "", 0 } };
+    uint64_t start, end;
+    if (!scan_text(s, "ModLoad: ") || !read_debugger_address(s, &start) || !scan_blanks(s) || !read_debugger_address(s, &end)) return false;
+    if (!scan_blanks(s) || scan_at_end(s) || end <= start) return false;
+    names.name = scan_rest(s);
+    stack_modules_add_image(modules, &names, start, end);
+    return true;
+}
+
+/* "0> C:\src\orders.cpp(12): orders!main+0x1A", "1> orders!main+0x1A" */
+static bool read_msvc(struct csn_str line, struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    size_t place;
+    if (!scan_number(&s, 10, &out->number) || !scan_text(&s, "> ")) return false;
+    if (scan_find(&s, "): ", &place)) s.at = place + 3;
+    out->flags = CSN_STACK_RETURN;
+    return read_site(line, s.at, out) && out->site != SITE_PC;
+}
+
+/* "0c " before the columns */
+static bool read_row_number(struct line_scan *s, uint64_t *out) {
+    struct line_scan at = *s;
+    scan_blanks(&at);
+    const size_t from = at.at;
+    if (!scan_number(&at, 16, out) || at.at - from > 3 || !scan_blanks(&at)) return false;
+    *s = at;
+    return true;
+}
+
+static bool is_remark(struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    size_t at;
+    return scan_text(&s, "WARNING: ") || scan_text(&s, "*** ") || scan_find(&s, "(Inline", &at);
+}
+
+static enum line_kind read_windbg_line(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out) {
+    struct windbg_state *windbg = state;
+    struct line_scan s = scan_on(line);
+    uint64_t returns_to, number = 0;
+    if (read_module_load(modules, &s)) return KIND_CONTEXT;
+    if (read_msvc(line, out)) return out->number ? KIND_FRAME : KIND_FIRST;
+    *out = (struct line_frame){ .site = SITE_PC };
+    const bool numbered = read_row_number(&s, &number);
+    if (!numbered) scan_blanks(&s);
+    if (open && is_remark(line)) return KIND_INSIDE;
+    if (!read_columns(&s, &returns_to) || !read_site(line, s.at, out)) return KIND_NONE;
+    const bool first = numbered ? !number : !open;
+    if (!first && open && windbg->returns_to && out->site == SITE_OFFSET) out->pc = windbg->returns_to;
+    if (number || !first) out->flags = CSN_STACK_RETURN;
+    windbg->returns_to = returns_to;
+    return first ? KIND_FIRST : KIND_FRAME;
+}
+
+/* The debugger had the file: there is nothing to add. */
+static void fill_windbg(struct line_filler *f) {
+    struct line_scan s = scan_on(f->text);
+    size_t at;
+    const bool has_file = (scan_find(&s, " [", &at) && scan_find(&s, " @ ", &at)) || scan_find(&s, "): ", &at);
+    if (!has_file) {
+        fill_line_in_brackets(f);
+        return;
+    }
+    fill_part(f, 0, f->text.len);
+    fill_ending(f);
+}
+
+const struct stack_dialect windbg_dialect = { .name = "windbg", .marks = { MARK_OFFSET, MARK_VALUE },
+                                              .state_size = sizeof(struct windbg_state), .read = read_windbg_line, .fill = fill_windbg };
