@@ -138,7 +138,8 @@ NAMED = FRAME + " (check at /opt/app/liborders.c:9, inlined into parse_line at /
     '  {"msg":"%s","n":-0.0,"big":123456789012345678901234567890}',               # no newline at the end
     '{"m":"\\u000a%s\\u000a","k\\"":{"":null}}\n', '{"m":"\\n\\r\\n%s\\r\\nnext \\b\\f"}\n', '[{"msg":"%s"},{"msg":"%s"}]\n',
     '   "message": "%s",\n', '   "message" : "%s"\n', '"%s",\n', '{"m":"a\\tb\\n%s"},\n',
-    '2026-11-22 20:00:01 INFO {"msg":"%s"}\n', '\t{"MESSAGE":["%s","%s"]}\n', '{"a":{"b":{"c":[[{"d":"%s"}]]}}}\n',
+    '2026-11-22 20:00:01 INFO {"msg":"%s"}\n', '\x1e{"MESSAGE":"%s"}\n', 'data: {"MESSAGE":"%s"}\n', 'payload={"m":"%s"}\n', '\ufeff{"m":"%s"}\n',
+    '{"m":"\\u001b[31m%s"}\n', '\t{"MESSAGE":["%s","%s"]}\n', '{"a":{"b":{"c":[[{"d":"%s"}]]}}}\n',
 ])
 def test_everything_else_stays(callsign, line):
     def of(frame):
@@ -146,6 +147,27 @@ def test_everything_else_stays(callsign, line):
 
     assert callsign.good("stack", "--in-place", "--no-search", *LIB, stdin=of(FRAME)) == of(NAMED)
     assert callsign.run("stack", "--in-place", "--no-search", *LIB, stdin=of(NAMED)).stdout == of(NAMED)
+
+
+@pytest.mark.parametrize("end", ["\\u001b[0m", "\\u001b[m\\u001b[K\\r"])
+def test_colours_of_a_terminal(callsign, end):
+    """What ends a line stays at its end, also after lines that are added."""
+    line = '{"log":"\\u001b[1m    #1 0x7f71e124213a  (/opt/app/liborders.so+0x113a)%s\\n"}\n' % end
+    done = callsign.good("stack", "--in-place", "--no-search", *LIB, stdin=line)
+    assert done == ('{"log":"\\u001b[1m    #1 0x7f71e124213a in check /opt/app/liborders.c:9%s\\n'
+                    '\\u001b[1m    #2 0x7f71e124213a in parse_line /opt/app/liborders.c:16%s\\n"}\n' % (end, end))
+
+
+def test_explained(callsign, tmp_path):
+    """A line of reasoning is a line of the string."""
+    functions = [{"start": 0x1000, "size": 0x10, "name": "one", "line": 1, "merged": [{"start": 0x1000, "size": 0x10, "name": "other", "line": 2}]}]
+    index = gsym_make.write(tmp_path / "lib.gsym", functions, base=0x1000, source=("/opt", "a.c"))
+    text = "/opt/lib(+0x1001)[0x7001001]\n/opt/lib(+0x1003)[0x7001003]\n"
+    plain = callsign.good("stack", "--in-place", "--explain", "--no-search", "-i", index, stdin=text)
+    assert plain.count("\n") > 2
+    for form in "a string", "docker", "bytes":
+        write, read = FORMS[form]
+        assert read(callsign.good("stack", "--in-place", "--explain", "--no-search", "-i", index, stdin=write(text))) == plain
 
 
 def test_the_example_of_the_page(callsign):

@@ -377,9 +377,9 @@ bool json_record_begins(struct csn_str line, size_t *at) {
         if (i < line.len && line.ptr[i] == '{') return true;
     }
     if (line.ptr[line.len - 1] != '}') return false;
-    const char *found = memmem(line.ptr, line.len, " {\"", 3);
+    const char *found = memmem(line.ptr, line.len, "{\"", 2);
     if (!found) return false;
-    *at = (size_t)(found - line.ptr) + 1;
+    *at = (size_t)(found - line.ptr);
     return true;
 }
 
