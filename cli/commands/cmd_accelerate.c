@@ -52,7 +52,13 @@ static enum exit_code accelerate(const struct accelerate_values *values, const c
     convert_options.format = format;
     convert_options.threads = (uint32_t)values->threads;
     const char *out_path = values->out ? values->out : path;
+    bool in_place = !values->out || is_same_file(values->out, path);
+    if (in_place) convert_options.flags |= CSN_CONVERT_STRICT; /* what cannot be kept would be gone */
     csn_status status = csn_convert_file(path, out_path, &convert_options, report, &err);
+    if (status < 0 && in_place && conversion_is_partial(report)) {
+        cli_error(path, "%s; it stays as it is, -o FILE writes another one without that", csn_error_text(&err));
+        return EXIT_FAILED;
+    }
     if (status < 0) {
         cli_error_status(path, status, &err);
         return EXIT_FAILED;
@@ -62,7 +68,7 @@ static enum exit_code accelerate(const struct accelerate_values *values, const c
         conversion_report_events(report, false);
     }
     if (!conversion_is_partial(report)) return EXIT_WORKED;
-    cli_error(path, "records are damaged; the index was written without them");
+    cli_error(path, "parts of records are damaged or unknown; the index was written without them");
     return EXIT_PARTIAL;
 }
 

@@ -61,7 +61,7 @@ static bool parse_count(struct csn_str text, uint64_t *out) {
 }
 
 int udf_window_header(struct udf_window *window, uint64_t *rows) {
-    enum { SIZE_MAX_HEADER = 24, SHOWN = 16 };
+    enum { SIZE_MAX_HEADER = 24, SHOWN = 24 };
     for (;;) {
         struct csn_str bytes = udf_window_bytes(window);
         const char *end = bytes.len ? memchr(bytes.ptr, '\n', bytes.len < SIZE_MAX_HEADER ? bytes.len : SIZE_MAX_HEADER) : NULL;

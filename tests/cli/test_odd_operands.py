@@ -207,6 +207,30 @@ def test_titles_of_other_forms(callsign, tmp_path):
         "callsign: option '--title' goes with html, not with pprof"
 
 
+def test_accelerate_loses_nothing_in_place(callsign, index, tmp_path):
+    """A part of a kind that is not known, as a later version may have one, was gone, and with it what was in its place."""
+    data = bytearray(index.read_bytes())
+    at = json.loads(callsign.good("find", "--json", index, "twice"))["matches"][0]["address"]
+    record = json.loads(callsign.good("explain", "--json", index, at))["record"]["record"]
+    data[record + 8] = 0xee
+    path = tmp_path / "odd.gsym"
+    path.write_bytes(data)
+    (tmp_path / "link").symlink_to(path)
+    for words in ([path], [path, "-o", path], [path, "-o", tmp_path / "link"], [tmp_path / "link"]):
+        line = callsign.bad("accelerate", *words)
+        assert "unknown-part" in line and line.endswith("it stays as it is, -o FILE writes another one without that")
+        assert path.read_bytes() == data
+    done = callsign.run("accelerate", path, "-o", tmp_path / "other")
+    assert done.returncode == 1 and "parts of records are damaged or unknown; the index was written without them" in done.stderr
+    assert sorted(os.listdir(tmp_path)) == ["link", "odd.gsym", "other"]
+
+
+def test_headers_of_arrow(callsign):
+    assert callsign.bad("udf", "--format", "Arrow", "--chunk-header") == "callsign: option '--chunk-header' does not go with Arrow"
+    assert callsign.bad("udf", "--format", "TSV", "--chunk-header", stdin="18446744073709551617\n") == \
+        "callsign: chunk header '18446744073709551617' is not a number of rows"
+
+
 def test_accelerate_standard_input(callsign):
     """It spoke of an option that was not given."""
     assert callsign.bad("accelerate", "-") == "callsign: -: No such file or directory"

@@ -185,6 +185,6 @@ def test_many_rows_keep_their_order(callsign, store, answer):
 
 
 def test_wrong_usage(callsign):
-    assert callsign.bad("udf") == "callsign: need --format"
+    assert callsign.bad("udf") == "callsign: udf needs --format FORMAT (try 'callsign udf --help')"
     assert callsign.bad("udf", "--format", "JSONEachRows") == "callsign: --format: unknown format 'JSONEachRows': did you mean 'JSONEachRow'?"
     assert "need RowBinary, TSV" in callsign.bad("udf", "--format", "Parquet")
