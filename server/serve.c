@@ -2,11 +2,13 @@
 #define _GNU_SOURCE
 #include "serve.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "http/connections.h"
@@ -70,7 +72,18 @@ static int open_pool(struct server *server, char *why, size_t why_size) {
     return index_pool_open(&options, &server->pool, why, why_size);
 }
 
+/* A folder that is named and not there would answer nothing, in silence. */
+static bool is_folder(const char *key, const char *path, char *why, size_t why_size) {
+    struct stat st;
+    if (!*path) return true;
+    const char *fault = stat(path, &st) < 0 ? strerror(errno) : S_ISDIR(st.st_mode) ? NULL : "is not a folder";
+    if (fault) snprintf(why, why_size, "%s: %s: %s", key, path, fault);
+    return !fault;
+}
+
 static int open_all(struct server *server, struct opened_store *opened, char *why, size_t why_size) {
+    const struct settings *s = &server->settings;
+    if (!is_folder("web", s->web, why, why_size) || !is_folder("source-root", s->source_root, why, why_size)) return -1;
     server->tokens = tokens_load(&server->settings, why, why_size);
     if (!server->tokens) return -1;
     if (open_store_of_settings(&server->settings, opened, why, why_size) < 0) return -1;

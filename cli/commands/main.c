@@ -97,7 +97,8 @@ static void put_command_help(const struct command *command, struct out_buffer *o
     static const struct option_spec help = { .name = "help", .letter = 'h', .help = "show this text" };
     out_text(out, "usage: callsign ");
     out_text(out, command->name);
-    out_text(out, " [options] ");
+    out_text(out, " [options]");
+    if (*command->arguments) out_char(out, ' ');
     out_text(out, command->arguments);
     out_text(out, "\n\n");
     out_text(out, command->description);
@@ -196,9 +197,15 @@ int main(int argc, char **argv) {
         return EXIT_FAILED;
     }
     const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return (int)show_help(NULL);
-    if (strcmp(name, "--version") == 0) return (int)show_version();
-    if (strcmp(name, "help") == 0) {
+    bool is_version = strcmp(name, "--version") == 0;
+    bool is_help = strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0;
+    int most = is_version ? 2 : is_help ? 3 : argc;
+    if (argc > most) {
+        cli_error(NULL, "unexpected argument '%s' (try 'callsign --help')", argv[most]);
+        return EXIT_FAILED;
+    }
+    if (is_version) return (int)show_version();
+    if (is_help) {
         if (argc < 3) return (int)show_help(NULL);
         const struct command *topic = find_command(argv[2]);
         return (int)(topic ? show_help(topic) : unknown_command(argv[2]));

@@ -1,7 +1,10 @@
 /* callsign serve: a symbol server. */
 #define _GNU_SOURCE
+#include <string.h>
+
 #include "commands/commands.h"
 #include "serve/server_program.h"
+#include "ui/cli_message.h"
 
 struct serve_values {
     const char *store, *listen, *config, *web, *layout, *cache_dir, *upload_token_file, *read_token_file, *tls_certificate, *tls_key;
@@ -40,10 +43,21 @@ static void put_list(struct server_arguments *arguments, const char *key, const 
     for (size_t i = 0; i < list->count; i++) server_setting(arguments, key, list->items[i]);
 }
 
+static bool settings_are_good(const struct text_list *settings) {
+    for (size_t i = 0; i < settings->count; i++) {
+        const char *equals = strchr(settings->items[i], '=');
+        if (equals && equals != settings->items[i]) continue;
+        cli_error(NULL, "option '--set' needs KEY=VALUE, not '%s'", settings->items[i]);
+        return false;
+    }
+    return true;
+}
+
 static enum exit_code run(const void *values, char **operands, int operand_count) {
     const struct serve_values *v = values;
     struct server_arguments arguments = { .items = NULL };
     (void)operands, (void)operand_count;
+    if (!settings_are_good(&v->settings)) return EXIT_FAILED;
     const struct { const char *key, *value; } settings[] = {
         { "store", v->store }, { "listen", v->listen }, { "config", v->config }, { "upload-token-file", v->upload_token_file },
         { "read-token-file", v->read_token_file }, { "web", v->web }, { "source-root", v->source_root }, { "layout", v->layout },

@@ -29,7 +29,12 @@ static bool make_folder(const char *path) {
         made = mkdir(copy, 0777) == 0 || errno == EEXIST;
         *slash = '/';
     }
+    struct stat st;
     made = made && (mkdir(path, 0777) == 0 || errno == EEXIST);
+    if (made && stat(path, &st) == 0 && !S_ISDIR(st.st_mode)) {
+        errno = ENOTDIR;
+        made = false;
+    }
     if (!made) cli_error(path, "cannot make the folder: %s", strerror(errno));
     free(copy);
     return made;

@@ -274,8 +274,8 @@ bool settings_read_arguments(struct settings *settings, int argc, char **argv, i
     settings_init(settings);
     for (int pass = 0; pass < 2; pass++) {
         for (*first = 2; *first < argc && strcmp(argv[*first], "--") != 0; ++*first) {
-            char key[64], *equals = strchr(argv[*first], '=');
-            if (!equals || (size_t)(equals - argv[*first]) >= sizeof(key)) continue; /* of a verb: store_command.c */
+            char key[128], *equals = strchr(argv[*first], '=');
+            if (!equals || memchr(argv[*first], ':', (size_t)(equals - argv[*first]))) continue; /* of a verb: store_command.c */
             snprintf(key, sizeof(key), "%.*s", (int)(equals - argv[*first]), argv[*first]);
             bool is_config = strcmp(key, "config") == 0;
             if (is_config != (pass == 0)) continue;

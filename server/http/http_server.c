@@ -336,6 +336,10 @@ int server_start(struct server *server, char *why, size_t why_size) {
     const struct settings *settings = &server->settings;
     bool is_tls = *settings->tls_certificate || *settings->tls_key;
     char *key = NULL, *certificate = NULL;
+    if (is_tls && (!*settings->tls_certificate || !*settings->tls_key)) {
+        snprintf(why, why_size, "tls-%s needs tls-%s", *settings->tls_key ? "key" : "certificate", *settings->tls_key ? "certificate" : "key");
+        return -1;
+    }
     if (is_tls && !((key = read_pem(settings->tls_key, why, why_size)) && (certificate = read_pem(settings->tls_certificate, why, why_size)))) {
         free(key);
         return -1;

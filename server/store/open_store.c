@@ -46,6 +46,9 @@ int open_store_of_settings(const struct settings *settings, struct opened_store 
         options.dir = folder;
         options.layout = LAYOUT_BUILD_ID; /* of which a debug id finds the build ids that begin like it */
         if (options.negative_s > 5) options.negative_s = 5; /* others write to the bucket */
+    } else if (*settings->cache_dir) {
+        snprintf(why, why_size, "cache-dir is for the files of a bucket, and the store is a folder");
+        return -1;
     }
     for (uint32_t i = 0; i < settings->upstream_count; i++)
         if (add_remote(settings, out, settings->upstreams[i], why, why_size) < 0) return -1;

@@ -236,6 +236,36 @@ def test_accelerate_standard_input(callsign):
     assert callsign.bad("accelerate", "-") == "callsign: -: No such file or directory"
 
 
+def test_help_and_version_take_no_more(callsign):
+    assert callsign.good("--help", "lookup") == callsign.good("help", "lookup") == callsign.good("lookup", "--help")
+    for words in (["--version", "x"], ["help", "lookup", "x"], ["--help", "lookup", "x"]):
+        assert callsign.bad(*words) == "callsign: unexpected argument 'x' (try 'callsign --help')"
+    assert callsign.good("dialects", "--help").splitlines()[0] == "usage: callsign dialects [options]"
+
+
+def test_links_in_what_is_no_folder(callsign, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert callsign.bad("dialects", "--install", tmp_path / "file") == f"callsign: {tmp_path}/file: cannot make the folder: Not a directory"
+
+
+# ---- callsign serve ----
+
+@pytest.mark.parametrize("words, wanted", [
+    (["--listen", "127.0.0.1:65536"], "cannot listen at 127.0.0.1:65536: the port must be 0 to 65535"),
+    (["--listen", "127.0.0.1:-1"], "cannot listen at 127.0.0.1:-1: the port must be 0 to 65535"),
+    (["--set", "x"], "option '--set' needs KEY=VALUE, not 'x'"), (["--set", "=x"], "option '--set' needs KEY=VALUE, not '=x'"),
+    (["--set", "--"], "option '--set' needs KEY=VALUE, not '--'"), (["--set", "k" * 100 + "=1"], f"unknown key '{'k' * 100}'"),
+    (["--web", "/nowhere"], "web: /nowhere: No such file or directory"),
+    (["--source-root", "/dev/null"], "source-root: /dev/null: is not a folder"),
+    (["--tls-certificate", "/nowhere"], "tls-certificate needs tls-key"), (["--tls-key", "/nowhere"], "tls-key needs tls-certificate"),
+    (["--cache-dir", "/nowhere"], "cache-dir is for the files of a bucket, and the store is a folder")])
+def test_settings_that_serve_ignored(callsign, tmp_path, words, wanted):
+    """It listened: at another port, without the setting, or without the folder."""
+    listen = [] if "--listen" in words else ["--listen", "127.0.0.1:0"]
+    done = subprocess.run([callsign.path, "serve", "--store", tmp_path / "store", *listen, *words], capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"callsign: {wanted}\n")
+
+
 # ---- callsign store ----
 
 @pytest.fixture
@@ -295,6 +325,13 @@ def test_a_list_to_keep_that_cannot_be_read(callsign, store, tmp_path, keep):
     line = callsign.bad("store", "prune", "--store", store, "--max-bytes", "0", "--keep", path)
     assert line == f"callsign: {path or repr('')}: {os.strerror(21 if keep == 'folder' else 2)}"
     assert names(callsign, store) == before and len(before) == 2
+
+
+def test_a_list_to_keep_with_an_equals_sign(callsign, store, tmp_path):
+    """It was taken for a setting."""
+    (tmp_path / "keep=app").write_text("app\n")
+    callsign.good("store", "prune", "--store", store, "--max-bytes", "0", "--keep", tmp_path / "keep=app")
+    assert names(callsign, store) == ["app", "app"]
 
 
 @pytest.mark.parametrize("option, value, wanted", [
