@@ -1,6 +1,7 @@
 /* GSYM as a format of indexes: opening, looking up, looking inside. */
 #include "index/index_gsym.h"
 
+#include "base/core/byte_blocks.h"
 #include "formats/gsym/gsym_layout.h"
 #include "formats/gsym/read/gsym_accel_verify.h"
 #include "formats/gsym/read/gsym_checkpoint_verify.h"
@@ -61,9 +62,8 @@ static csn_status answer_accelerated(const struct csn_index *index, const struct
     return status;
 }
 
-static csn_status look_up_gsym_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
-                                    struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
-                                    struct csn_error *err) {
+csn_status csni_index_gsym_lookup_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
+                                       struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
     struct csni_accel_block block;
     struct csni_accel_segment segment;
     if (mode == CSN_LOOKUP_DEFAULT && find_accelerated(&index->accel, addr, &block, &segment)) {
@@ -172,8 +172,8 @@ static csn_status resolve_accelerated(const struct csn_index *index, const struc
     return found ? CSN_OK : CSN_NONE;
 }
 
-static csn_status look_up_gsym(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap,
-                               size_t *out_count, struct csn_error *err) {
+csn_status csni_index_gsym_lookup(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap, size_t *out_count,
+                                  struct csn_error *err) {
     struct csni_accel_block block;
     struct csni_accel_segment segment;
     if (csni_accel_covers(&index->accel, addr)) csni_accel_prefetch_name(&index->gsym, csni_accel_entry(&index->accel, addr));
@@ -198,6 +198,22 @@ static csn_status look_up_gsym(const struct csn_index *index, uint64_t addr, str
     }
     *out_count = count;
     return status;
+}
+
+static csn_status look_up_gsym(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap, size_t *out_count,
+                               struct csn_error *err) {
+#if CSNI_BYTE_BLOCKS
+    if (index->accel.direct) return csni_index_gsym_lookup_avx2(index, addr, frames, cap, out_count, err);
+#endif
+    return csni_index_gsym_lookup(index, addr, frames, cap, out_count, err);
+}
+
+static csn_status look_up_gsym_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode, struct csn_frame_ref *frames,
+                                    size_t cap, struct csn_lookup *out, struct csn_error *err) {
+#if CSNI_BYTE_BLOCKS
+    if (index->accel.direct) return csni_index_gsym_lookup_refs_avx2(index, addr, mode, frames, cap, out, err);
+#endif
+    return csni_index_gsym_lookup_refs(index, addr, mode, frames, cap, out, err);
 }
 
 /* ---- looking inside ---- */

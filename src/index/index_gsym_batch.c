@@ -1,5 +1,6 @@
 /* Many addresses to their frames in a GSYM file: each step is taken for a group of addresses before the next one, so that what
  * they wait for comes from memory at the same time. */
+#include "base/core/byte_blocks.h"
 #include "base/core/prefetch.h"
 #include "formats/gsym/read/gsym_walk.h"
 #include "index/index_gsym.h"
@@ -71,6 +72,15 @@ NOT_INLINED static size_t look_up_group_fast(struct csni_index_batch *b, const u
     return k;
 }
 
+static size_t look_up_group_accelerated(struct csni_index_batch *b, const uint64_t *addrs, size_t count, struct csn_batch_answer *answers) {
+    size_t done = 0;
+#if CSNI_BYTE_BLOCKS
+    if (b->index->accel.direct) done = csni_index_gsym_group_avx2(b, addrs, count, answers);
+#endif
+    if (done == count || b->cap - b->used < CSNI_BATCH_FRAMES_EACH) return done;
+    return done + look_up_group_fast(b, addrs + done, count - done, answers + done);
+}
+
 size_t csni_index_gsym_lookup_batch(struct csni_index_batch *b, const uint64_t *addrs, size_t count,
                                     struct csn_batch_answer *answers) {
     struct csni_gsym_walk walk = { .upper = 0 };
@@ -79,7 +89,7 @@ size_t csni_index_gsym_lookup_batch(struct csni_index_batch *b, const uint64_t *
     while (done < count && b->cap - b->used >= CSNI_BATCH_FRAMES_EACH) {
         size_t group = count - done < CSNI_BATCH_GROUP ? count - done : CSNI_BATCH_GROUP;
         if (fast) {
-            size_t answered = look_up_group_fast(b, addrs + done, group, answers + done);
+            size_t answered = look_up_group_accelerated(b, addrs + done, group, answers + done);
             done += answered;
             group = answered < group ? 1 : 0;
             if (b->cap - b->used < CSNI_BATCH_FRAMES_EACH) break;

@@ -21,6 +21,7 @@ static void want_strings(struct csni_remote_file *file) {
 static void finish_opening(struct csni_remote *remote) {
     const struct csn_index *inner = remote->inner;
     remote->accel = inner->accel;
+    remote->inner->accel.direct = remote->accel.direct = false; /* it may read a page more */
     remote->has_near = inner->accel.table && csni_accel_u32(inner->gsym.accel_trailer + CSNI_ACCEL_T_FIRST_READ);
     remote->has_tables = inner->format == &csni_index_gsym && csni_remote_file_has(&remote->file, 0, csni_gsym_files_end(&inner->gsym));
 }

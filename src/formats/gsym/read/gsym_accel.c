@@ -1,6 +1,7 @@
 /* Finding the tables of an accelerator in its bytes. Only where they lie is checked: in constant time. */
 #include "formats/gsym/read/gsym_accel.h"
 
+#include "base/core/byte_blocks.h"
 #include "base/core/checked.h"
 
 /* Takes `size` bytes at *at of a region. */
@@ -47,6 +48,7 @@ bool csni_gsym_accel_parse(struct csni_gsym_accel *out, const struct csni_gsym *
     accel.blocks = blocks;
     accel.node_count = accel.node_bytes ? (uint32_t)(block_bytes / accel.node_bytes) : 0;
     accel.readable = readable - (uint64_t)(blocks - region.ptr);
+    accel.direct = csni_has_byte_blocks();
     *out = accel;
     return true;
 }

@@ -38,6 +38,7 @@ struct csni_gsym_accel {
     uint32_t node_bytes, node_count /* cells */, file_count, function_count;
     struct csni_accel_field fields[CSNI_ACCEL_FIELDS];
     uint32_t plain_functions;      /* those left to the index */
+    bool direct;                   /* see gsym_accel_direct.h */
     void *memory;                  /* NULL: it is stored in the file */
     size_t memory_size;
     size_t stored_size;
