@@ -300,6 +300,17 @@ def test_long_lines(callsign, indexes):
     assert done.stdout == log.splitlines(True)[0] + callsign.good("stack", "--in-place", *indexes["glibc-fd"], stdin=docker(text))
 
 
+def test_folded_stacks_of_many_elements(callsign):
+    """Many frames in one line, each of them a part of the string; the last lines of a record, and text after them."""
+    elements = ["app", *["liborders.so+0x113b", "\u00e9", "x\ty"] * 2000]
+    text = ";".join(elements) + " 12\n" + "\n" * 20000 + ";".join(elements) + " 13"
+    plain = callsign.good("stack", "--in-place", "--no-search", *LIB, stdin=text)
+    assert plain.count("parse_line;check") == 4000
+    for form in "a string", "docker", "bytes", "docker of JSON", "all escaped":
+        write, read = FORMS[form]
+        assert read(callsign.good("stack", "--in-place", "--no-search", *LIB, stdin=write(text))) == plain
+
+
 def test_stacks_in_json_are_recognized_first(callsign, indexes):
     """Their meaning is that of before, whatever else is in them."""
     stack = '{"frames":[{"module":"liborders.so","address":"0x1161"}],"log":"%s"}\n' % FRAME

@@ -1,78 +1,77 @@
 /* Only records that may have frames are taken apart; what they are is decided by a look at their bytes. */
 #include "stack/text/log_lines.h"
 
-#include <stdlib.h>
-
 #include "stack/records/json_gate.h"
 #include "ui/line_input.h"
 
 void log_lines_deinit(struct log_lines *lines) {
-    free(lines->items);
     text_buffer_deinit(&lines->text);
     json_record_deinit(&lines->record);
-    *lines = (struct log_lines){ .count = 0 };
 }
 
-struct log_line log_line_part(const struct log_line *line, size_t from, size_t to) {
+struct log_line log_line_take(struct log_line *line, size_t size) {
     struct log_line part = *line;
-    part.text = (struct csn_str){ line->text.ptr + from, to - from };
-    if (!line->code.count) {
-        part.raw = part.text;
-        return part;
+    const bool is_last = size == line->text.len;
+    part.text.len = size;
+    if (!is_last && line->code.count) {
+        const struct csn_str raw = { line->raw.ptr + line->before, line->raw.len - line->before - line->after };
+        part.raw.len = line->before + json_raw_size(&line->code, raw, size);
+        part.after = 0;
+    } else if (!is_last) {
+        part.raw.len = size;
     }
-    const struct csn_str raw = { line->raw.ptr + line->before, line->raw.len - line->before - line->after };
-    const size_t begin = json_raw_size(&line->code, raw, from), end = to == line->text.len ? raw.len : json_raw_size(&line->code, raw, to);
-    part.before = from ? 0 : line->before;
-    part.after = to == line->text.len ? line->after : 0;
-    part.continues = line->continues || from;
-    part.raw = (struct csn_str){ raw.ptr + begin - part.before, end - begin + part.before + part.after };
+    line->raw = (struct csn_str){ line->raw.ptr + part.raw.len, line->raw.len - part.raw.len };
+    line->text = (struct csn_str){ line->text.ptr + size, line->text.len - size };
+    line->before = 0;
+    line->continues = true;
     return part;
 }
 
-static bool add_item(struct log_lines *lines, const struct log_line *line) {
-    if (!reserve_items(&lines->items, &lines->capacity, lines->count + 1, sizeof(*lines->items))) return false;
-    lines->items[lines->count++] = *line;
-    return true;
-}
+/* ---- the lines of a record ---- */
 
-/* The lines of one string. Where their texts are is known when all of them have been read. *done: how far the log's line is covered. */
-static bool split_text(struct log_lines *lines, struct csn_str line, const struct record_text *text, size_t *done) {
-    struct json_reader reader = json_reader_on(&text->code, (struct csn_str){ line.ptr + text->at, text->size });
-    struct log_line item = { .code = text->code, .before = text->at - *done, .source = { text->name, lines->record.origin } };
-    const char *end = line.ptr + text->at + text->size;
-    size_t from = lines->text.count;
-    for (;;) {
-        const int c = json_read_byte(&reader);
+/* Up to a newline or the end of the string. False: no memory. */
+static bool read_line_of_text(struct log_lines *lines) {
+    int c = 0;
+    lines->text.count = 0;
+    while (c != '\n' && (c = json_read_byte(&lines->reader)) >= 0) {
         const char byte = (char)c;
-        if (c >= 0 && !text_buffer_add(&lines->text, (struct csn_str){ &byte, 1 })) return false;
-        if (c >= 0 && byte != '\n') continue;
-        if (lines->text.count == from && item.continues) return true; /* an empty string is an empty line */
-        if (c < 0) reader.at = end;
-        item.raw = (struct csn_str){ line.ptr + *done, (size_t)(reader.at - line.ptr) - *done };
-        item.text = (struct csn_str){ NULL, lines->text.count - from };
-        if (!add_item(lines, &item)) return false;
-        *done += item.raw.len;
-        from = lines->text.count;
-        item.before = 0;
-        item.continues = true;
+        if (!text_buffer_add(&lines->text, (struct csn_str){ &byte, 1 })) return false;
     }
-}
-
-static bool split_record(struct log_lines *lines, struct csn_str line) {
-    size_t done = 0, at = 0;
-    for (size_t i = 0; i < lines->record.count; i++)
-        if (!split_text(lines, line, &lines->record.texts[i], &done)) return false;
-    const char *text = lines->text.bytes ? lines->text.bytes : "";
-    for (size_t i = 0; i < lines->count; i++) {
-        lines->items[i].text.ptr = text + at;
-        at += lines->items[i].text.len;
-    }
-    if (!lines->count) return true;
-    struct log_line *last = &lines->items[lines->count - 1];
-    last->after = line.len - done;
-    last->raw.len += last->after;
     return true;
 }
+
+static bool is_text_over(const struct log_lines *lines) {
+    struct json_reader ahead = lines->reader;
+    return json_read_byte(&ahead) < 0;
+}
+
+bool log_lines_next(struct log_lines *lines, struct log_line *out) {
+    *out = lines->whole;
+    if (lines->has_whole) {
+        lines->has_whole = false;
+        return true;
+    }
+    if (!lines->inside && lines->next == lines->record.count) return false;
+    if (!lines->inside) lines->next++;
+    const struct record_text *text = &lines->record.texts[lines->next - 1];
+    const char *begin = lines->line.ptr + lines->done, *end = lines->line.ptr + text->at + text->size;
+    if (!lines->inside) lines->reader = json_reader_on(&text->code, (struct csn_str){ lines->line.ptr + text->at, text->size });
+    *out = (struct log_line){ .code = text->code, .before = lines->inside ? 0 : text->at - lines->done, .continues = lines->inside,
+                              .source = { text->name, lines->record.origin } };
+    if (!read_line_of_text(lines)) {
+        lines->no_memory = true;
+        return false;
+    }
+    lines->inside = !is_text_over(lines);
+    if (!lines->inside) lines->reader.at = end;
+    lines->done = (size_t)(lines->reader.at - lines->line.ptr);
+    if (!lines->inside && lines->next == lines->record.count) out->after = lines->line.len - lines->done;
+    out->raw = (struct csn_str){ begin, (size_t)(lines->reader.at - begin) + out->after };
+    out->text = (struct csn_str){ lines->text.bytes ? lines->text.bytes : "", lines->text.count };
+    return true;
+}
+
+/* ---- records ---- */
 
 /* What stands before a record that follows other text may be a frame. */
 static bool is_blank_before(struct csn_str line, size_t at) {
@@ -80,23 +79,24 @@ static bool is_blank_before(struct csn_str line, size_t at) {
     return !at;
 }
 
-bool log_lines_split(struct log_lines *lines, struct csn_str line, const struct text_source *wanted, bool bypass) {
-    struct log_line whole = plain_log_line(line);
+bool log_lines_begin(struct log_lines *lines, struct csn_str line, const struct text_source *wanted, bool bypass) {
     const struct csn_str bare = line_text(line);
     size_t begin;
-    lines->count = lines->text.count = 0;
-    if (!json_record_begins(bare, &begin)) return add_item(lines, &whole);
-    const bool may = json_may_have_frames(bare);
-    if (!may && !wanted->name) {
-        whole.is_data = bypass && bare.ptr[begin] == '{';
-        return add_item(lines, &whole);
+    lines->line = line;
+    lines->whole = plain_log_line(line);
+    lines->has_whole = true;
+    lines->inside = lines->no_memory = false;
+    lines->next = lines->done = lines->record.count = 0;
+    if (!json_record_begins(bare, &begin)) return true;
+    const bool stands_alone = is_blank_before(bare, begin);
+    if (!wanted->name && !json_may_have_frames(bare)) {
+        lines->whole.is_data = bypass && stands_alone && bare.ptr[begin] == '{';
+        return true;
     }
-    if (json_record_read(&lines->record, bare, begin, wanted->name)) {
-        json_record_keep(&lines->record, bare, wanted);
-        if (!split_record(lines, line)) return false;
-        whole.is_data = is_blank_before(bare, begin);
-        whole.source.origin = lines->record.origin;
-    }
-    if (lines->record.no_memory) return false;
-    return lines->count || add_item(lines, &whole);
+    if (!json_record_read(&lines->record, bare, begin, wanted->name)) return !lines->record.no_memory;
+    json_record_keep(&lines->record, bare, wanted);
+    lines->has_whole = !lines->record.count;
+    lines->whole.is_data = stands_alone;
+    lines->whole.source.origin = lines->record.origin;
+    return true;
 }

@@ -16,19 +16,28 @@ struct log_line {
 };
 
 static inline struct log_line plain_log_line(struct csn_str line) { return (struct log_line){ .raw = line, .text = line }; }
-/* The part [from, to) of its text, with what stands before the first and after the last part. */
-struct log_line log_line_part(const struct log_line *line, size_t from, size_t to);
+/* Takes the first `size` bytes of its text off a line, with what stands before them; what stands after it goes with the last ones. */
+struct log_line log_line_take(struct log_line *line, size_t size);
 
+/* The lines of one line of a log, one after the other: memory is that of the longest. */
 struct log_lines {
-    struct log_line *items;
-    size_t count, capacity;
-    struct text_buffer text;
+    struct csn_str line;
     struct json_record record;
+    struct log_line whole;     /* where no string is read */
+    bool has_whole;
+    size_t next;               /* text of the record */
+    size_t done;               /* bytes of the line that have been given */
+    bool inside, continues;    /* a text is being read; a line of it has been given */
+    struct json_reader reader;
+    struct text_buffer text;   /* of the line that has been given */
+    bool no_memory;
 };
 
 void log_lines_deinit(struct log_lines *lines);
 /* Takes a line of a log apart. `wanted`: whose lines are read whatever is in them; name 0: nobody's. `bypass`: a record without frames need not
  * be told from text that looks like one. False: no memory. */
-bool log_lines_split(struct log_lines *lines, struct csn_str line, const struct text_source *wanted, bool bypass);
+bool log_lines_begin(struct log_lines *lines, struct csn_str line, const struct text_source *wanted, bool bypass);
+/* The next line; it lives until the next call. False: there is none, or no memory. */
+bool log_lines_next(struct log_lines *lines, struct log_line *out);
 
 #endif

@@ -195,13 +195,14 @@ static bool add_pieces(struct stack_text *text, size_t dialect, const struct log
     uint32_t first = (uint32_t)text->session->frame_count, frame;
     for (size_t i = 0; i < count; i++)
         if (!add_frame(text, dialect, &text->pieces[reversed ? count - 1 - i : i], &frame)) return false;
+    struct log_line rest = *line;
     size_t from = 0, added = text->session->frame_count - first;
     for (size_t i = 0; i < count; i++) {
         struct line_frame *piece = &text->pieces[i];
         size_t end = piece->end ? piece->end + prefix : line->text.len, order = reversed ? count - 1 - i : i;
         move_frame(piece, (ptrdiff_t)prefix - (ptrdiff_t)from);
         frame = order < added ? first + (uint32_t)order : HELD_NO_FRAME;
-        const struct log_line part = log_line_part(line, from, end);
+        const struct log_line part = log_line_take(&rest, end - from);
         if (!held_stack_add(&text->held, &part, frame, piece)) return false;
         from = end;
     }
@@ -373,10 +374,11 @@ bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part)
     }
     const struct text_source source = open_source(text);
     const bool bypass = text->current == NO_DIALECT && text->awake == NO_DIALECT && text->forced == NO_DIALECT;
-    if (!log_lines_split(&text->lines, line, &source, bypass)) return false;
-    for (size_t i = 0; i < text->lines.count; i++)
-        if (!take_steps(text) || !take_line(text, &text->lines.items[i], false, text->line_count++)) return false;
-    return true;
+    struct log_line item;
+    if (!log_lines_begin(&text->lines, line, &source, bypass)) return false;
+    while (log_lines_next(&text->lines, &item))
+        if (!take_steps(text) || !take_line(text, &item, false, text->line_count++)) return false;
+    return !text->lines.no_memory;
 }
 
 void stack_text_idle(struct stack_text *text) {
