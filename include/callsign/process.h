@@ -82,7 +82,7 @@ CSN_API csn_status csn_process_maps_add_line(struct csn_process_maps *maps, uint
                                              struct csn_error *err);
 
 /* Adds one line of a list of loaded images: the memory map of an Android tombstone, Apple's "Binary Images", the
- * __TEXT lines of vmmap, or lldb's "image list", whose images reach up to the next one. Build ids and UUIDs are taken.
+ * __TEXT lines of vmmap, the images of Swift's backtraces, or lldb's "image list", whose images reach up to the next one. Build ids and UUIDs are taken.
  * CSN_OK: the line is one of these; one without a file is ignored. CSN_NONE: it is not. */
 CSN_API csn_status csn_process_maps_add_report_line(struct csn_process_maps *maps, uint64_t pid, struct csn_str line,
                                                     struct csn_error *err);

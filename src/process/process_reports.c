@@ -3,6 +3,7 @@
  *     00007f12'34560000-00007f12'34561fff r-x     0      2000  /system/lib64/libc.so (BuildId: 0123...)      Android tombstones
  *     0x104a28000 -        0x104a2ffff +MyApp arm64  <0102...> /path/MyApp                                   Apple's "Binary Images"
  *     __TEXT    104a28000-104a30000  [ 32K ...] r-x/r-x SM=COW  /path/MyApp                                  vmmap
+ *     0x00005653fe210000–0x00005653fe215000 7505fee7  orders  /opt/app/orders                                Swift
  *     [  0] 01020304-0506-... 0x0000000104a28000 /path/MyApp                                                 lldb's "image list" */
 #include <callsign/process.h>
 
@@ -160,6 +161,17 @@ static bool parse_vmmap(struct csn_str rest, struct report_image *out) {
     return take_path((struct csn_str){ rest.ptr + blank, rest.len - blank }, &m->path);
 }
 
+/* The dash is U+2013. A build id may be missing: "<no build ID>". */
+static bool parse_swift(struct csn_str rest, struct report_image *out) {
+    struct csn_process_mapping *m = &out->mapping;
+    size_t blank;
+    if (!csni_str_starts(rest, "0x") || !take_hex(&rest, &m->start) || !take_text(&rest, "\xe2\x80\x93")) return false;
+    if (!csni_str_starts(rest, "0x") || !take_hex(&rest, &m->end) || !take_char(&rest, ' ')) return false;
+    if (find_text(rest, " ", &blank)) take_id(out, (struct csn_str){ rest.ptr, blank });
+    out->is_image = true;
+    return take_path(rest, &m->path);
+}
+
 /* The list has no sizes: the image reaches up to the next one, which takes over from there. */
 static bool parse_lldb(struct csn_str rest, struct report_image *out) {
     enum { IMAGE_MAX = 1 << 30 };
@@ -184,7 +196,8 @@ static bool parse_lldb(struct csn_str rest, struct report_image *out) {
 /* ---- any of them ---- */
 
 csn_status csn_process_maps_add_report_line(struct csn_process_maps *maps, uint64_t pid, struct csn_str line, struct csn_error *err) {
-    static bool (*const parsers[])(struct csn_str, struct report_image *) = { parse_android, parse_binary_image, parse_vmmap, parse_lldb };
+    static bool (*const parsers[])(struct csn_str, struct report_image *) = { parse_android, parse_binary_image, parse_vmmap, parse_swift,
+                                                                               parse_lldb };
     while (line.len && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r')) line.len--;
     for (size_t i = 0; i < sizeof parsers / sizeof *parsers; i++) {
         struct report_image image = { .mapping = CSN_PROCESS_MAPPING_INIT };

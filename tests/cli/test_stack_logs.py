@@ -538,6 +538,24 @@ SAMPLES = {
         "panic(ffffffff81e3a2b2) at vpanic+0x80\n\npanic() at vpanic+0x4c\n         pc = 0xffffff8000154040  lr = 0xffffff800016aa20\n"
         "         sp = 0xffffff8056fbd960  fp = 0xffffff8056fbd9c0\n",
         functions={"name": "kernel", "list": laid_out(0xffffffff80c0e400, [("kdb_backtrace", 0x80, 1), ("vpanic", 0x80, 2), ("trap_pfault", 0x80, 3)])}),
+    "swift": Sample(BOTH, "github.com/swiftlang/swift/issues/70632, swiftwasm/JavaScriptKit/issues/449; stdlib/public/Backtracing/BacktraceFormatter.swift", {
+        3: ON_CRASH, 4: CHECK, 5: LOAD, 7: LOAD, 8: MAIN}, (1, 7, 6),
+        "Thread 0 \"orders\" crashed:\n\n"
+        " 0                   0x00005653fe21127b on_check in orders\n 1 [ra]              0x00007f8fe404c13b parse_line + 66 in liborders.so\n"
+        " 2 [ra]              0x00007f8fe404c161\n 3 [inlined]         0x00007f8fe404c161 specialized App.load(_:) in liborders.so at /src/App.swift:12\n"
+        " 3 [ra]              0x00007f8fe404c161 orders_load + 9 in liborders.so\n 4 [ra]              0x00005653fe211461 main + 65 in orders\n"
+        " 5 [ra]              0x00005653fe211461 static App.$main() in orders at /src/App.swift:5:3\n"
+        " 6 [ra] [system]     0x00007f8fe3e8124a __libc_start_call_main + 121 in libc.so.6\n\nRegisters:\n\n"
+        "rax 0x0000000000000000  0\n\nImages (3 omitted):\n\n"
+        "0x00005653fe210000\u20130x00005653fe215000 7505fee798e06088fc415b8a55e3dcfbada7bf19 orders       /opt/app/orders\n"
+        "0x00007f8fe404b000\u20130x00007f8fe4050000 <no build ID>                            liborders.so /opt/app/liborders.so\n"),
+    "illumos": Sample([], "github.com/omniosorg/illumos-omnios/issues/632, TritonDataCenter/smartos-live/issues/750, jclulow/illumos-kvm/issues/13", {
+        1: " (mdboot at /opt/app/liborders.c:1)", 2: " (kadmin at /opt/app/liborders.c:2)", 3: " (uadmin at /opt/app/liborders.c:3)",
+        5: " (mdboot at /opt/app/liborders.c:1)", 7: " (kadmin at /opt/app/liborders.c:2)"}, (3, 5, 5),
+        "fffffe00b6e59da0 mdboot+0x16(2, 0, 0, 1)\nfffffe00b6e59e30 kadmin+0x46(2, 0, 0, fffffe83b2120cf8)\n"
+        "fffffe00b6e59eb0 uadmin+9()\n\nffffff003d46c750 genunix:mdboot+dd ()\n\n"
+        "fffffd7fffdff9a0 genunix`kadmin+0xa()\nfeedbeef cafe+0x1f (/opt/app/x)\n",
+        functions={"name": "genunix", "list": laid_out(0xfffffffffb800000, [("mdboot", 0x100, 1), ("kadmin", 0x80, 2), ("uadmin", 0x80, 3)])}),
     "bare": Sample(FIXED, "addresses one a line", {1: f" parse_line at {L}15", 2: bare(LOAD)}, (1, 2, 2),
                    "10000009\n10000066\n"),
     "gdb-mappings": Sample(BOTH, "gdb 13.1, info proc mappings and bt", {

@@ -329,12 +329,30 @@ static void test_no_memory(void **state) {
     assert_true(test_allocator_sweep(step, NULL, 1) > 5);
 }
 
+/* Lists of images of two runs: an offset in the file counts from the place of one of them. */
+static void test_images_at_two_places(void **state) {
+    (void)state;
+    struct csn_process_maps *maps = maps_of("");
+    struct csn_process_mapping image = CSN_PROCESS_MAPPING_INIT;
+    uint64_t addr = 0;
+    image.path = csni_str("liborders.so");
+    for (unsigned i = 0; i < 2; i++) {
+        image.start = i ? 0x7f1af12fd000 : 0x7ffff7fbb000; /* the later one lies lower */
+        image.end = image.start + 0x5000;
+        assert_int_equal(csn_process_maps_add_image(maps, 7, &image, &err), CSN_OK);
+        assert_int_equal(csn_process_maps_file_address(maps, image.path, 0x1161, &addr), CSN_OK);
+        assert_int_equal(addr, 0x1161);
+    }
+    csn_process_maps_destroy(maps);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),      cmocka_unit_test(test_overlaps),        cmocka_unit_test(test_oldest_go),
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_images),          cmocka_unit_test(test_program_headers),
         cmocka_unit_test(test_no_memory), cmocka_unit_test(test_many_mappings_of_one_file),
         cmocka_unit_test(test_found_as_mapped_last), cmocka_unit_test(test_found_by_name),
+        cmocka_unit_test(test_images_at_two_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

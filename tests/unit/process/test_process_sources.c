@@ -84,11 +84,21 @@ static void test_apple(void **state) {
                 "100008000-140008000 /usr/lib/libx.dylib (0x100008000) bias 100008000 id 1102030405060708090a0b0c0d0e0f10;");
 }
 
+static void test_swift(void **state) {
+    (void)state;
+    expect_text("Images (3 omitted):\n"
+                "0x00005653fe210000\xe2\x80\x93" "0x00005653fe215000 0102030405060708 orders       /opt/my app/orders\n"
+                "0x00007f8fe404b000\xe2\x80\x93" "0x00007f8fe4050000 <no build ID>    liborders.so /opt/app/liborders.so\n"
+                "0x00007f8fe404b000\xe2\x80\x93" "0x00007f8fe4050000 01 nowhere\n", 2,
+                "5653fe210000-5653fe215000 /opt/my app/orders bias 5653fe210000 id 0102030405060708;"
+                "7f8fe404b000-7f8fe4050000 /opt/app/liborders.so bias 7f8fe404b000 id ;");
+}
+
 static void test_other_lines(void **state) {
     (void)state;
     static const char *const lines[] = { "", " ", "[", "[ 0]", "[x] 01 0x1 /a", "[  0] zz 0x1 /a", "[  0] 01 1000 /a", "0x1 - 0x2 a /b", "0x1 - 0x2 <01",
                                          "__TEXT", "__TEXT 1-2 /a", "1-2 r-x", "1-1 r-x 0 1", "-1 r-x 0 1 /a",
-                                         "0x1 - 0xffffffffffffffff a <01> /a", "11111111111111111-2 r-x 0 1 /a" };
+                                         "0x1 - 0xffffffffffffffff a <01> /a", "0x1\xe2\x80\x93" "0x2", "0x1\xe2\x80\x93" "2 01 a /a", "0x1\xe2\x80", "11111111111111111-2 r-x 0 1 /a" };
     struct csn_process_maps *maps = new_maps();
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (csn_process_maps_add_report_line(maps, 7, csni_str(lines[i]), &err) == CSN_NONE) continue;
@@ -317,7 +327,7 @@ static void test_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_android), cmocka_unit_test(test_apple), cmocka_unit_test(test_other_lines), cmocka_unit_test(test_kernel),
+        cmocka_unit_test(test_android), cmocka_unit_test(test_apple), cmocka_unit_test(test_swift), cmocka_unit_test(test_other_lines), cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_live), cmocka_unit_test(test_core), cmocka_unit_test(test_damaged_core), cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
