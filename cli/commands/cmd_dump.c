@@ -137,7 +137,7 @@ const struct command dump_command = {
         "converted in memory first.\n"
         "\n"
         "A damaged record is shown as far as it can be read, followed by 'error:'.\n"
-        "Exit status: 1 if a record is damaged or an address was not found.\n",
+        "Exit status: 1 if a record is damaged, an address was not found, or one of several was not an address.\n",
     .example = "callsign dump app.gsym 0x1139",
     .min_operands = 1,
     .max_operands = -1,

@@ -25,6 +25,17 @@ def test_man_page_has_the_options(command):
     assert sorted(described) == sorted(options_of(command))
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_synopsis_has_the_options(command):
+    """All of them, or it says that there are more."""
+    page = (ROOT / f"man/callsign-{command}.1").read_text(encoding="utf-8")
+    synopsis = page[page.index(".Sh SYNOPSIS"):page.index(".Sh DESCRIPTION")]
+    if ".Op Ar options\n" in synopsis:
+        return
+    words = set(re.findall(r"Fl Fl ([\w-]+)", synopsis)) | set(re.findall(r"Fl (\w)\b(?! Fl)", synopsis))
+    assert [names for names in options_of(command) if not words & set(names) and "help" not in names] == []
+
+
 def test_completions_are_up_to_date():
     """They are made from what the command says: scripts/make-completions."""
     done = subprocess.run([ROOT / "scripts/make-completions", "--check", CALLSIGN], capture_output=True, text=True, check=False)
