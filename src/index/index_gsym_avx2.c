@@ -112,27 +112,32 @@ AVX2 csn_status csni_index_gsym_lookup_refs_avx2(const struct csn_index *index, 
 
 /* ---- several at once ---- */
 
+/* The answer of an address whose block has been asked for. False: not known here. */
+AVX2_INLINE bool answer_next(struct csni_index_batch *b, uint64_t addr, const uint8_t *block, uint64_t left, struct csn_batch_answer *out) {
+    struct csni_direct_walk w;
+    const struct csni_gsym_accel *accel = &b->index->accel;
+    if (!csni_direct_segment(accel, block, left, addr - accel->first, &w)) return false;
+    if (!put_refs(b->index, &w, b->frames + b->used, b->cap - b->used, &out->found)) return false;
+    out->status = CSN_OK;
+    out->first_frame = b->used;
+    out->reserved = 0;
+    b->used += out->found.frame_count;
+    return true;
+}
+
 AVX2 size_t csni_index_gsym_group_avx2(struct csni_index_batch *b, const uint64_t *addrs, size_t count, struct csn_batch_answer *answers) {
     const struct csni_gsym_accel *accel = &b->index->accel;
     const uint8_t *blocks[CSNI_BATCH_GROUP];
     uint64_t left[CSNI_BATCH_GROUP];
-    struct csni_direct_walk walks[CSNI_BATCH_GROUP];
     size_t known, k;
     for (k = 0; k < count; k++)
         if (csni_accel_covers(accel, addrs[k])) csni_prefetch(csni_accel_entry(accel, addrs[k]));
-    for (k = 0; k < count && csni_accel_covers(accel, addrs[k]); k++) {
-        blocks[k] = csni_direct_block(accel, csni_direct_load32(csni_accel_entry(accel, addrs[k])), &left[k]);
-        if (!blocks[k]) break;
+    for (known = 0; known < count && csni_accel_covers(accel, addrs[known]); known++) {
+        blocks[known] = csni_direct_block(accel, csni_direct_load32(csni_accel_entry(accel, addrs[known])), &left[known]);
+        if (!blocks[known]) break;
     }
-    for (known = 0; known < k; known++)
-        if (!csni_direct_segment(accel, blocks[known], left[known], addrs[known] - accel->first, &walks[known])) break;
-    for (k = 0; k < known && b->cap - b->used >= CSNI_BATCH_FRAMES_EACH; k++) {
-        if (!put_refs(b->index, &walks[k], b->frames + b->used, b->cap - b->used, &answers[k].found)) break;
-        answers[k].status = CSN_OK;
-        answers[k].first_frame = b->used;
-        answers[k].reserved = 0;
-        b->used += answers[k].found.frame_count;
-    }
+    for (k = 0; k < known && b->cap - b->used >= CSNI_BATCH_FRAMES_EACH; k++)
+        if (!answer_next(b, addrs[k], blocks[k], left[k], &answers[k])) break;
     return k;
 }
 
