@@ -2,7 +2,7 @@
 #include "stand_ins/eu_addr2line/eu_kernel.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,15 +52,15 @@ void eu_kernel_refuse(const char *release, const char *program) {
 /* The first address of code, up to where addresses no longer ascend: those of modules. An errno; 0: they are known. */
 static int find_bounds(uint64_t *low, uint64_t *high) {
     enum { PAGE = 4096, LINE = 1024 };
-    char line[LINE], type;
+    char line[LINE], *end;
     FILE *symbols = fopen("/proc/kallsyms", "r");
     if (!symbols) return errno;
     *low = *high = 0;
     bool has_low = false;
     while (fgets(line, sizeof line, symbols)) {
-        uint64_t addr;
-        if (sscanf(line, "%" SCNx64 " %c", &addr, &type) != 2) break;
-        if (!has_low && !strchr("TtRr", type)) continue;
+        const uint64_t addr = strtoull(line, &end, 16);
+        if (end == line || end[0] != ' ' || !end[1]) break;
+        if (!has_low && !strchr("TtRr", end[1])) continue;
         if (has_low && addr < *high) break;
         if (!has_low) *low = addr;
         *high = addr;
