@@ -332,6 +332,18 @@ def test_records_spread_over_lines(callsign, indexes):
     assert callsign.run("stack", "--in-place", "--no-search", stdin='{\n "a": 1\n').stdout == '{\n "a": 1\n'
 
 
+@pytest.mark.parametrize("fields", [{"timestamp": 1396035378988}, {f"_FIELD{i}": str(i) for i in range(30)} | {"_PID": "42"}, {"labels": {"a": ["b"]}}])
+def test_a_record_spread_over_lines_for_each_line(callsign, indexes, fields):
+    """`aws logs get-log-events`, `journalctl -o json-pretty`: what stands between the texts ends no stack."""
+    text = text_of("glibc-fd")
+    events = {"events": [fields | {"message": line, "ingestionTime": 1} for line in text.splitlines()], "x": [1]}
+    done = callsign.run("stack", "--in-place", *indexes["glibc-fd"], stdin=json.dumps(events, indent=4) + "\n")
+    assert [e["message"] for e in json.loads(done.stdout)["events"]] == filled("glibc-fd").splitlines()
+    assert summary(done) == (1, 7, 5)
+    log = json.dumps(events["events"][0], indent=1) + "\n}\nplain text\n" + json.dumps(events["events"][1], indent=1) + "\n"
+    assert summary(callsign.run("stack", "--in-place", *indexes["glibc-fd"], stdin=log))[0] == 2
+
+
 def test_a_long_stack_in_parts(callsign):
     lines = [FRAME + "\n"] * 50
     for write in FORMS["a string"], FORMS["docker"], FORMS["bytes"]:

@@ -347,10 +347,12 @@ static bool walk_line_of_object(struct walk *walk) {
         walk->at = from;
         walk->is_text = true; /* an item of an array */
     }
-    if (!walk_value(walk, 1)) return false;
     skip_blanks(walk);
-    if (peek(walk) == ',') walk->at++;
-    return true;
+    if (walk->end - walk->at == 1 && (*walk->at == '{' || *walk->at == '[')) { /* its items follow */
+        walk->at++;
+        return true;
+    }
+    return walk_value(walk, 1);
 }
 
 static bool walk_over(struct walk *walk) {

@@ -1,6 +1,8 @@
 /* Only records that may have frames are taken apart; what they are is decided by a look at their bytes. */
 #include "stack/text/log_lines.h"
 
+#include <string.h>
+
 #include "stack/records/json_gate.h"
 #include "ui/line_input.h"
 
@@ -56,7 +58,7 @@ bool log_lines_next(struct log_lines *lines, struct log_line *out) {
     const struct record_text *text = &lines->record.texts[lines->next - 1];
     const char *begin = lines->line.ptr + lines->done, *end = lines->line.ptr + text->at + text->size;
     if (!lines->inside) lines->reader = json_reader_on(&text->code, (struct csn_str){ lines->line.ptr + text->at, text->size });
-    *out = (struct log_line){ .code = text->code, .before = lines->inside ? 0 : text->at - lines->done, .continues = lines->inside,
+    *out = (struct log_line){ .code = text->code, .is_piece = lines->whole.is_piece, .before = lines->inside ? 0 : text->at - lines->done, .continues = lines->inside,
                               .source = { text->name, lines->record.origin } };
     if (!read_line_of_text(lines)) {
         lines->no_memory = true;
@@ -79,6 +81,16 @@ static bool is_blank_before(struct csn_str line, size_t at) {
     return !at;
 }
 
+/* Where a record that is spread over lines begins or ends, or a part of it. */
+static bool is_brackets(struct csn_str line) {
+    bool has_bracket = false;
+    for (size_t i = 0; i < line.len; i++) {
+        if (!memchr("{}[], \t", line.ptr[i], 7)) return false;
+        has_bracket |= memchr("{}[]", line.ptr[i], 4) != NULL;
+    }
+    return has_bracket;
+}
+
 bool log_lines_begin(struct log_lines *lines, struct csn_str line, const struct text_source *wanted, bool bypass) {
     const struct csn_str bare = line_text(line);
     size_t begin;
@@ -87,6 +99,10 @@ bool log_lines_begin(struct log_lines *lines, struct csn_str line, const struct 
     lines->has_whole = true;
     lines->inside = lines->no_memory = false;
     lines->next = lines->done = lines->record.count = 0;
+    if (wanted->name && is_brackets(bare)) {
+        lines->whole.is_data = lines->whole.is_piece = true;
+        return true;
+    }
     if (!json_record_begins(bare, &begin)) return true;
     const bool stands_alone = is_blank_before(bare, begin);
     if (!wanted->name && !json_may_have_frames(bare)) {
@@ -97,6 +113,7 @@ bool log_lines_begin(struct log_lines *lines, struct csn_str line, const struct 
     json_record_keep(&lines->record, bare, wanted);
     lines->has_whole = !lines->record.count;
     lines->whole.is_data = stands_alone;
+    lines->whole.is_piece = bare.ptr[begin] == '"';
     lines->whole.source.origin = lines->record.origin;
     return true;
 }

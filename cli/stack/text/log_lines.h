@@ -12,6 +12,7 @@ struct log_line {
     size_t before, after;
     bool continues;            /* a line of the same string stands before it */
     bool is_data;              /* JSON without a text that may have frames: nothing reads it */
+    bool is_piece;             /* of a record that is spread over lines */
     struct text_source source; /* name 0: of the log itself, or of a record that has no text */
 };
 

@@ -250,10 +250,12 @@ static bool change_source(struct stack_text *text, const struct text_source *sou
     return end_stack(text);
 }
 
-/* A record of another writer that has no text to be read, as of a program that writes to standard output meanwhile. */
+/* A record of another writer that has no text to be read, as of a program that writes to standard output meanwhile; or what stands between the
+ * texts of records that are spread over lines. */
 static bool is_between(struct stack_text *text, const struct log_line *line) {
-    const bool is_open = text->current != NO_DIALECT && text->source.name;
-    return is_open && line->is_data && line->source.origin != text->source.origin && text->others++ < OTHERS_MAX;
+    if (text->current == NO_DIALECT || !text->source.name || !line->is_data) return false;
+    const bool may = line->is_piece ? text->is_spread : line->source.origin != text->source.origin;
+    return may && text->others++ < OTHERS_MAX;
 }
 
 static bool read_text_line(struct stack_text *text, const struct log_line *line, bool is_part, uint64_t number) {
@@ -264,6 +266,7 @@ static bool read_text_line(struct stack_text *text, const struct log_line *line,
     bool too_long = is_part || text->inside_long_line || line->text.len > LINE_MAX_BYTES;
     if (is_between(text, line)) return held_stack_add(&text->held, line, HELD_NO_FRAME, NULL);
     text->others = 0;
+    text->is_spread = line->is_piece;
     if (!change_source(text, &line->source)) return false;
     text->inside_long_line = is_part;
     text->modules.is_searched = number < text->searched_to[SEARCH_DIALECT];

@@ -25,7 +25,8 @@ struct stack_text {
     size_t awake;                 /* the dialect that the line before told something; NO_DIALECT */
     struct log_lines lines;       /* of the line that is being read */
     struct text_source source, searched; /* of the line before; of the last one that waits */
-    unsigned others;              /* records of other writers since the stack's last line */
+    bool is_spread;               /* the stack's last line was that of a record that is spread over lines */
+    unsigned others;              /* lines that are no text, or records of other writers, since then */
     struct stack_modules modules;
     bool in_place;
     bool inside_long_line;
