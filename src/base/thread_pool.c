@@ -21,6 +21,7 @@ struct worker {
     struct csni_pool *pool;
     pthread_t thread;
     uint32_t idx;
+    uint64_t joined;    /* the last loop that it was in; guarded by the mutex */
     size_t failed_item; /* of the running loop; only with status < 0 */
     csn_status status;
     struct csn_error err;
@@ -87,28 +88,34 @@ static void run_background(struct csni_pool *pool, uint32_t worker) {
     pthread_cond_broadcast(&pool->left);
 }
 
-static bool has_work(const struct csni_pool *pool, uint64_t joined) {
-    return pool->closing || pool->background.state == BACKGROUND_WAITING || (pool->open && joined != pool->loop);
+static bool may_join(const struct csni_pool *pool, const struct worker *worker) { return pool->open && worker->joined != pool->loop; }
+
+static bool has_work(const struct csni_pool *pool, const struct worker *worker) {
+    return pool->closing || pool->background.state == BACKGROUND_WAITING || may_join(pool, worker);
+}
+
+/* Called with the mutex, which is open meanwhile. */
+static void join_loop(struct csni_pool *pool, struct worker *worker) {
+    worker->joined = pool->loop;
+    pool->inside++;
+    pthread_mutex_unlock(&pool->mutex);
+    run_items(pool, worker);
+    pthread_mutex_lock(&pool->mutex);
+    if (--pool->inside == 0) pthread_cond_signal(&pool->left);
 }
 
 static void *thread_main(void *argument) {
     struct worker *worker = argument;
     struct csni_pool *pool = worker->pool;
-    uint64_t joined = 0;
     pthread_mutex_lock(&pool->mutex);
     for (;;) {
-        while (!has_work(pool, joined)) pthread_cond_wait(&pool->begun, &pool->mutex);
+        while (!has_work(pool, worker)) pthread_cond_wait(&pool->begun, &pool->mutex);
         if (pool->closing) break;
         if (pool->background.state == BACKGROUND_WAITING) {
             run_background(pool, worker->idx);
             continue;
         }
-        joined = pool->loop;
-        pool->inside++;
-        pthread_mutex_unlock(&pool->mutex);
-        run_items(pool, worker);
-        pthread_mutex_lock(&pool->mutex);
-        if (--pool->inside == 0) pthread_cond_signal(&pool->left);
+        join_loop(pool, worker);
     }
     pthread_mutex_unlock(&pool->mutex);
     return NULL;
@@ -239,6 +246,13 @@ void csni_pool_start(struct csni_pool *pool, csni_pool_task *task, void *context
     pthread_mutex_lock(&pool->mutex);
     pool->background = (struct background){ .state = BACKGROUND_WAITING, .task = task, .context = context };
     pthread_cond_signal(&pool->begun);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+void csni_pool_help(struct csni_pool *pool, uint32_t worker) {
+    if (!worker) return; /* the caller, which opens loops itself */
+    pthread_mutex_lock(&pool->mutex);
+    if (may_join(pool, &pool->workers[worker])) join_loop(pool, &pool->workers[worker]);
     pthread_mutex_unlock(&pool->mutex);
 }
 

@@ -31,6 +31,8 @@ csn_status csni_pool_run(struct csni_pool *pool, size_t count, csni_pool_task *t
  * goes on with; a thread that is at it joins loops when it is done. One at a time; join comes before the next one and before
  * the pool is destroyed. */
 void csni_pool_start(struct csni_pool *pool, csni_pool_task *task, void *context);
+/* Called by that task now and then, where it takes long: helps with the loop that is open, if there is one. `worker`: its own. */
+void csni_pool_help(struct csni_pool *pool, uint32_t worker);
 /* Waits for it, or does it where no thread has begun. Nothing to wait for is fine: CSN_OK. */
 csn_status csni_pool_join(struct csni_pool *pool, struct csn_error *err);
 

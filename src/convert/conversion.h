@@ -8,7 +8,7 @@
 #include "base/core/budget.h"
 #include "base/thread_pool.h"
 #include "dwarf/dwarf.h"
-#include "model/model.h"
+#include "model/early_hashes.h"
 #include "object/object.h"
 
 /* What was given to convert. */
@@ -49,6 +49,7 @@ struct csni_conversion {
     atomic_bool has_nameless;         /* some function from DWARF has no name */
     struct csni_coverage *coverage;   /* by worker; NULL: not wanted */
     bool claims_rows;                 /* units were read: csni_model_claim_rows() has something to do */
+    struct csni_early_hashes early_hashes; /* made from the last source on, until strings are numbered */
     uint64_t symbols_left_out;        /* that would be dropped as duplicates: see covered_ranges.h */
     pthread_mutex_t lock;             /* of progress and companions */
     uint64_t progress_done, progress_total;

@@ -67,6 +67,12 @@ static csn_status make_workers(struct csni_conversion *c, struct csn_error *err)
     return csni_coverage_create(c, err);
 }
 
+static void stop_hashing(struct csni_conversion *c) {
+    if (!c->early_hashes.batches) return;
+    atomic_store(&c->early_hashes.stop, true);
+    (void)csni_pool_join(c->pool, NULL);
+}
+
 /* Fails when something was lost and the caller asked for strictness. */
 static csn_status check_strict(const struct csni_conversion *c, struct csn_error *err) {
     if (!(c->options.flags & CSN_CONVERT_STRICT)) return CSN_OK;
@@ -93,6 +99,7 @@ static void fill_model(const struct csni_conversion *c, struct csni_model *model
     model->object = c->object;
     model->other_object = c->debug ? c->debug : c->stripped;
     model->stacks = c->stacks;
+    model->hashed = &c->early_hashes;
     model->rename = c->options.rename;
     model->rename_context = c->options.rename_context;
 }
@@ -122,6 +129,7 @@ static csn_status write_whole_model(struct csni_conversion *c, struct csni_model
     c->report->functions_pruned += c->symbols_left_out;
     csni_report_unrepresentable(model, c->options.format, c->report);
     CSNI_TRY(check_strict(c, err));
+    stop_hashing(c);
     CSNI_TRY(csni_model_link(model, c->pool, c->arenas, err));
     if (c->segments_path) return csni_write_segments(c, model, c->segments_path, err);
     CSNI_TRY(output->write(model, &c->options, c->pool, sink, c->report, err));
@@ -188,6 +196,7 @@ static csn_status release_in_background(void *context, uint32_t worker, size_t i
  * `file` NULL: nothing to commit. */
 static csn_status commit_and_release(struct csni_conversion *c, struct csni_file_output *file, struct csn_error *err) {
     csn_status status = CSN_OK;
+    stop_hashing(c); /* of a conversion that failed */
     csni_stack_records_join(c->stacks);
     if (file && c->pool) {
         csni_pool_start(c->pool, release_in_background, c);

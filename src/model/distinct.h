@@ -28,6 +28,7 @@ void csni_distinct_strings_deinit(struct csni_distinct_strings *strings);
 
 /* Calls model->rename once for each string whose hash has CSNI_NAME_BIT: names, not files. New names live in the arena. */
 #define CSNI_NAME_BIT (UINT64_C(1) << 60) /* away from the bits that tables and shards use */
+#define CSNI_USED_BIT (UINT64_C(1) << 59) /* the same */
 csn_status csni_distinct_strings_rename(struct csni_distinct_strings *strings, const struct csni_model *model,
                                         struct csni_arena *arena, struct csn_error *err);
 

@@ -193,6 +193,7 @@ struct csni_model_file {
     uint32_t directory, base; /* numbers in `strings` */
 };
 
+struct csni_early_hashes;
 struct csni_object;
 struct csni_stack_records;
 
@@ -205,6 +206,7 @@ struct csni_model {
     struct csni_object *object; /* the object file that was read, for writers that make one like it; NULL: none */
     struct csni_object *other_object;   /* its debug file, or the image of a debug-only file; NULL: none */
     struct csni_stack_records *stacks;  /* what a writer has begun to make of their unwind tables; NULL: nothing */
+    const struct csni_early_hashes *hashed; /* of strings of the batches; NULL: none */
     bool keeps_aliases;                 /* other names of a function's range stay, as functions of their own */
     csn_name_callback *rename;          /* of functions and inlined calls; NULL: they keep their names */
     void *rename_context;

@@ -6,7 +6,7 @@
  * so that what one lookup reads lies close together. */
 #include "base/core/fail.h"
 #include "base/core/sort.h"
-#include "base/hash.h"
+#include "model/early_hashes.h"
 #include "model/model_link.h"
 
 static void *zeroed(struct csni_arena *arena, size_t size) {
@@ -18,15 +18,16 @@ static void *zeroed(struct csni_arena *arena, size_t size) {
 /* ---- marking ---- */
 
 static void use_linked_string(const struct csni_batch *b, struct csni_link_usage *u, uint32_t number) {
-    if (u->hashes[number] || !b->strings[number].len) return;
-    uint64_t hash = csni_hash_bytes(b->strings[number].ptr, b->strings[number].len) & ~CSNI_NAME_BIT;
-    u->hashes[number] = hash ? hash : 1;
+    uint64_t hash = u->hashes[number];
+    if (hash & CSNI_USED_BIT) return;
+    if (!hash && !b->strings[number].len) return;
+    u->hashes[number] = (hash ? hash : csni_link_hash(b->strings[number])) | CSNI_USED_BIT;
 }
 
 /* The name of a function or inlined call. Where names change, it is told apart from an equal string of a path or pattern. */
 static void use_name(const struct csni_link *link, const struct csni_batch *b, struct csni_link_usage *u, uint32_t number) {
     use_linked_string(b, u, number);
-    if (link->model->rename && u->hashes[number]) u->hashes[number] |= CSNI_NAME_BIT;
+    if (link->model->rename && u->hashes[number] & CSNI_USED_BIT) u->hashes[number] |= CSNI_NAME_BIT;
     u->name_uses[number]++;
 }
 
@@ -66,7 +67,7 @@ static void use_function(const struct csni_link *link, const struct csni_batch *
 /* So that whoever takes a share looks at its own strings alone. */
 static bool group_by_shard(struct csni_link_usage *u, uint32_t string_count, struct csni_arena *arena) {
     uint32_t *ends = u->shard_ends, used = 0;
-    for (uint32_t k = 1; k < string_count; k++) ends[csni_link_shard(u->hashes[k])] += u->hashes[k] != 0;
+    for (uint32_t k = 1; k < string_count; k++) ends[csni_link_shard(u->hashes[k])] += (u->hashes[k] & CSNI_USED_BIT) != 0;
     for (unsigned i = 0; i < CSNI_LINK_SHARDS; i++) {
         uint32_t count = ends[i];
         ends[i] = used;
@@ -75,7 +76,7 @@ static bool group_by_shard(struct csni_link_usage *u, uint32_t string_count, str
     u->by_shard = csni_arena_alloc(arena, used * sizeof *u->by_shard);
     if (!u->by_shard) return false;
     for (uint32_t k = 1; k < string_count; k++)
-        if (u->hashes[k]) u->by_shard[ends[csni_link_shard(u->hashes[k])]++] = k;
+        if (u->hashes[k] & CSNI_USED_BIT) u->by_shard[ends[csni_link_shard(u->hashes[k])]++] = k;
     return true;
 }
 
@@ -87,7 +88,8 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
     if (link->model->rename && b->pattern_count)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "names cannot be changed: %u patterns of call sites are made for the "
                          "names of the input", b->pattern_count);
-    u->hashes = zeroed(&link->arenas[worker], b->string_count * sizeof *u->hashes);
+    u->hashes = link->model->hashed ? csni_early_hashes_of(link->model->hashed, (uint32_t)item, b) : NULL;
+    if (!u->hashes) u->hashes = zeroed(&link->arenas[worker], b->string_count * sizeof *u->hashes);
     u->name_uses = zeroed(&link->arenas[worker], b->string_count * sizeof *u->name_uses);
     u->file_uses = zeroed(&link->arenas[worker], b->file_count * sizeof *u->file_uses);
     b->string_numbers = zeroed(&link->arenas[worker], b->string_count * sizeof *b->string_numbers);
@@ -124,7 +126,7 @@ static bool intern_string(struct csni_link *link, uint32_t batch, uint32_t k) {
 static bool intern_all(struct csni_link *link) {
     for (uint32_t i = 0; i < link->model->batch_count; i++)
         for (uint32_t k = 1; k < link->model->batches[i].string_count; k++)
-            if (link->usages[i].hashes[k] && !intern_string(link, i, k)) return false;
+            if (link->usages[i].hashes[k] & CSNI_USED_BIT && !intern_string(link, i, k)) return false;
     return true;
 }
 
@@ -242,7 +244,7 @@ done:
 static void finish_batch(struct csni_link *link, size_t batch) {
     struct csni_batch *b = &link->model->batches[batch];
     for (uint32_t k = 1; k < b->string_count; k++)
-        if (link->usages[batch].hashes[k]) b->string_numbers[k] = csni_link_distinct(link, b, k)->number;
+        if (link->usages[batch].hashes[k] & CSNI_USED_BIT) b->string_numbers[k] = csni_link_distinct(link, b, k)->number;
 }
 
 /* A batch takes less time than asking for the next one does, where other workers ask too. */

@@ -2,15 +2,22 @@
 #ifndef CSNI_MODEL_LINK_H
 #define CSNI_MODEL_LINK_H
 
+#include "base/hash.h"
 #include "model/distinct.h"
 
 enum { CSNI_LINK_SHARD_BITS = 3, CSNI_LINK_SHARDS = 1 << CSNI_LINK_SHARD_BITS };
 
 static inline unsigned csni_link_shard(uint64_t hash) { return (unsigned)(hash >> (64 - CSNI_LINK_SHARD_BITS)); }
 
+/* Of a string that is not empty. Never 0. */
+static inline uint64_t csni_link_hash(struct csn_str s) {
+    uint64_t hash = csni_hash_bytes(s.ptr, s.len) & ~(CSNI_NAME_BIT | CSNI_USED_BIT);
+    return hash ? hash : 1;
+}
+
 /* What one batch uses. */
 struct csni_link_usage {
-    uint64_t *hashes;     /* by string number of the batch; 0: not used */
+    uint64_t *hashes;     /* by string number of the batch; without CSNI_USED_BIT: not used */
     uint32_t *name_uses;  /* functions and inlined calls that it names, the same way */
     uint32_t *file_uses;  /* by file number of the batch */
     uint32_t *by_shard;   /* numbers of the strings that are used, those of a shard together and ascending; NULL: there is one share */
@@ -30,7 +37,7 @@ struct csni_link {
 static inline struct csni_distinct_string *csni_link_distinct(struct csni_link *link, const struct csni_batch *b,
                                                               uint32_t number) {
     uint64_t hash = link->usages[b - link->model->batches].hashes[number];
-    return hash ? &link->shards[csni_link_shard(hash)].items.items[b->string_numbers[number]] : NULL;
+    return hash & CSNI_USED_BIT ? &link->shards[csni_link_shard(hash)].items.items[b->string_numbers[number]] : NULL;
 }
 
 /* The next number, unless it has one. False when out of memory, which only happens where names change. */

@@ -54,6 +54,7 @@ struct csni_symbol_source {
     struct csni_conversion *conversion;
     struct csni_object *debug;        /* the image's debug file; NULL: none */
     bool begun;
+    bool is_last;                     /* no source comes after it: set by the caller after csni_source_symbols_begin() */
     struct csni_symbol_iter iter;
     csni_mangled_symbols mangled;
     struct csni_batch batch;

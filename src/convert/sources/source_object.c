@@ -148,6 +148,7 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err) 
     if (!debug) CSNI_TRY(csni_find_stripped_image(c, err));
     struct csni_symbol_source symbols;
     csni_source_symbols_begin(&symbols, c, debug);
+    symbols.is_last = true;
     csn_status status = read_sources(c, &file, &symbols, err);
     csni_source_symbols_end(&symbols);
     if (status < 0) return status;

@@ -339,12 +339,23 @@ static bool labels_lack_sizes(const csni_code_labels *labels) {
     return false;
 }
 
+/* Once no name changes any more. Breakpad's file has another use for the background task. */
+static void begin_hashing(const struct csni_symbol_source *s) {
+    struct csni_conversion *c = s->conversion;
+    if (!s->is_last || c->workers == 1 || c->options.format == CSN_FORMAT_BREAKPAD || !c->batch_count) return;
+    if (csni_early_hashes_init(&c->early_hashes, c->batches, c->batch_count, c->pool, c->arenas))
+        csni_pool_start(c->pool, csni_early_hashes_make, &c->early_hashes);
+}
+
 csn_status csni_source_symbols(struct csni_symbol_source *s, struct csn_error *err) {
     struct csni_conversion *c = s->conversion;
     CSNI_TRY(s->begun ? csni_pool_join(c->pool, err) : read_now(s, err));
     CSNI_TRY(csni_take_symbol_names(c, &s->mangled, err));
+    bool has_all_names = !atomic_load(&c->has_nameless);
+    if (has_all_names) begin_hashing(s);
     if (s->begun) CSNI_TRY(leave_out_covered(s, err));
     CSNI_TRY(csni_name_nameless(c, &s->batch, err));
+    if (!has_all_names) begin_hashing(s);
     struct csni_batch labels = { .function_count = 0 };
     if (!leaves_out_labels(c) && has_functions(s)) CSNI_TRY(csni_add_stub_labels(&s->labels, c, err));
     if (lacks_sizes(&s->batch) || labels_lack_sizes(&s->labels)) CSNI_TRY(find_frame_bounds(c, err));
@@ -359,7 +370,8 @@ csn_status csni_source_symbols(struct csni_symbol_source *s, struct csn_error *e
 }
 
 void csni_source_symbols_end(struct csni_symbol_source *s) {
-    if (s->begun) (void)csni_pool_join(s->conversion->pool, NULL); /* nothing is left unless a source failed */
+    bool hashes = s->conversion->early_hashes.batches != NULL; /* what runs now is that */
+    if (s->begun && !hashes) (void)csni_pool_join(s->conversion->pool, NULL); /* nothing is left unless a source failed */
     csni_vec_deinit(&s->labels);
     csni_vec_deinit(&s->contributions);
     csni_vec_deinit(&s->mangled);

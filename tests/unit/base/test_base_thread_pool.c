@@ -315,6 +315,34 @@ static void loops_beside_something(void **state) {
     pthread_mutex_destroy(&gate.lock);
 }
 
+struct help {
+    struct csni_pool *pool;
+    struct meeting meeting;
+};
+
+static csn_status help_until_met(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)item, (void)err;
+    struct help *h = context;
+    while (!atomic_load(&h->meeting.all_met)) csni_pool_help(h->pool, worker);
+    return CSN_OK;
+}
+
+/* What is done aside helps with loops where it asks for them, each thread once: the loop ends only if it does. */
+static void something_aside_helps(void **state) {
+    (void)state;
+    for (uint32_t threads = 2; threads <= 4; threads++) {
+        struct help h = { .meeting.expected = threads };
+        assert_int_equal(csni_pool_create(threads, NULL, &h.pool, NULL), CSN_OK);
+        if (csni_pool_workers(h.pool) == threads) {
+            csni_pool_start(h.pool, help_until_met, &h);
+            assert_int_equal(csni_pool_run(h.pool, threads, meet, &h.meeting, NULL), CSN_OK);
+            assert_int_equal(csni_pool_join(h.pool, NULL), CSN_OK);
+            assert_int_equal(atomic_load(&h.meeting.inside), threads);
+        }
+        csni_pool_destroy(h.pool);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_of_any_length),
@@ -331,6 +359,7 @@ int main(void) {
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(something_aside),
         cmocka_unit_test(loops_beside_something),
+        cmocka_unit_test(something_aside_helps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "model/early_hashes.h"
 #include "support/model_sample.h"
 #include "support/test_alloc.h"
 
@@ -238,6 +239,52 @@ static void names_in_shares(void **state) {
     model_sample_deinit(&one);
 }
 
+/* ---- hashes made early ---- */
+
+enum { EARLY_NONE, EARLY_ALL, EARLY_SOME, EARLY_OF_OTHER_STRINGS };
+
+/* As link_shared_names() with one thread. */
+static void link_with_hashes(struct model_sample *s, int how) {
+    struct csni_arena arenas[1];
+    struct csni_early_hashes hashes = { .count = 0 };
+    csni_arena_init(&arenas[0], NULL, 64);
+    fill_shared_names(s);
+    assert_int_equal(model_sample_finalize(s), CSN_OK);
+    if (how != EARLY_NONE) {
+        assert_true(csni_early_hashes_init(&hashes, s->model.batches, s->model.batch_count, NULL, arenas));
+        atomic_store(&hashes.stop, how == EARLY_SOME);
+        assert_int_equal(csni_early_hashes_make(&hashes, 0, 0, NULL), CSN_OK);
+        assert_non_null(csni_early_hashes_of(&hashes, 0, &s->model.batches[0]));
+        assert_null(csni_early_hashes_of(&hashes, s->model.batch_count, &s->model.batches[0]));
+        s->model.hashed = &hashes;
+    }
+    /* As where call sites add strings: the copies have no hashes, and what is wrong in the old ones does no harm. */
+    for (uint32_t i = 0; i < s->model.batch_count && how == EARLY_OF_OTHER_STRINGS; i++) {
+        struct csni_batch *b = &s->model.batches[i];
+        b->strings = (void *)csni_arena_copy(&arenas[0], b->strings, b->string_count * sizeof *b->strings);
+        assert_null(csni_early_hashes_of(&hashes, i, b));
+        if (b->string_count) memset(hashes.batches[i].hashes, 0x11, b->string_count * sizeof *hashes.batches[i].hashes);
+    }
+    assert_int_equal(csni_model_link(&s->model, NULL, arenas, NULL), CSN_OK);
+    csni_arena_deinit(&arenas[0]); /* with all maps */
+}
+
+static void hashes_made_early(void **state) {
+    (void)state;
+    struct model_sample one, other;
+    model_sample_init(&one, NULL);
+    link_with_hashes(&one, EARLY_NONE);
+    for (int how = EARLY_ALL; how <= EARLY_OF_OTHER_STRINGS; how++) {
+        model_sample_init(&other, NULL);
+        link_with_hashes(&other, how);
+        assert_int_equal(other.model.string_count, one.model.string_count);
+        for (uint32_t i = 0; i < one.model.string_count; i++)
+            assert_true(csni_str_equal(other.model.strings[i], one.model.strings[i]));
+        model_sample_deinit(&other);
+    }
+    model_sample_deinit(&one);
+}
+
 /* Which allocation is refused depends on timing. */
 static void no_memory_for_shares(void **state) {
     (void)state;
@@ -282,6 +329,7 @@ int main(void) {
         cmocka_unit_test(numbers_do_not_depend_on_workers),
         cmocka_unit_test(many_strings_and_files),
         cmocka_unit_test(names_in_shares),
+        cmocka_unit_test(hashes_made_early),
         cmocka_unit_test(no_memory_for_shares),
         cmocka_unit_test(allocation_failures),
     };
