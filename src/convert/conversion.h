@@ -24,6 +24,12 @@ struct csni_pdb;
 struct csni_stack_records;
 struct csni_address_map;
 
+/* Sections of an object that nobody reads any more. */
+struct csni_read_sections {
+    struct csni_object *object;
+    uint32_t section[CSNI_DWARF_SECTION_COUNT], count;
+};
+
 /* One conversion on its way. */
 struct csni_conversion {
     const struct csn_allocator *alloc;
@@ -49,6 +55,7 @@ struct csni_conversion {
     atomic_bool has_nameless;         /* some function from DWARF has no name */
     struct csni_coverage *coverage;   /* by worker; NULL: not wanted */
     bool claims_rows;                 /* units were read: csni_model_claim_rows() has something to do */
+    struct csni_read_sections read_sections; /* what a background task gives back before it makes these: */
     struct csni_early_hashes early_hashes; /* made from the last source on, until strings are numbered */
     uint64_t symbols_left_out;        /* that would be dropped as duplicates: see covered_ranges.h */
     pthread_mutex_t lock;             /* of progress and companions */

@@ -51,7 +51,7 @@ enum csni_source {
 struct csni_function {
     uint64_t start;
     uint32_t size;
-    uint32_t name;
+    uint32_t name;     /* 0: none */
     uint32_t first_row, row_count;
     uint32_t given_rows; /* rows and those they supersede, which are not kept */
     uint32_t first_inline, inline_count;
@@ -62,6 +62,7 @@ struct csni_function {
     bool weak : 1;  /* a symbol that gives way to others of its name */
     bool local : 1; /* a symbol that only its own object file sees */
     bool label : 1; /* of assembler source, where one piece of code may have several */
+    bool nameless : 1; /* with a string of its own, which its unit has no name for */
     bool unplaced; /* its place is not known */
     uint32_t merged_count; /* of an exact model: the functions after this one in the batch that are merged into it */
 };

@@ -249,10 +249,14 @@ static void report(const struct reading *r) {
 
 /* Strings are views into .debug_str and .debug_line_str. Those in units are, too, but where .debug_info was to be given
  * back: then they were copied. */
-static void release_sections(const struct reading *r) {
+static void release_sections(const struct reading *r, bool later) {
+    struct csni_read_sections *list = &r->conversion->read_sections;
+    list->object = r->object;
     for (uint32_t i = 0; i < CSNI_DWARF_SECTION_COUNT; i++) {
         bool keep = i == CSNI_DWARF_STR || i == CSNI_DWARF_LINE_STR || ((i == CSNI_DWARF_INFO || i == CSNI_DWARF_TYPES) && r->loop.lifetime == CSNI_LIFETIME_ALL);
-        if (!keep && r->section[i] != CSNI_NO_SECTION) csni_object_release_section(r->object, r->section[i]);
+        if (keep || r->section[i] == CSNI_NO_SECTION) continue;
+        if (later) list->section[list->count++] = r->section[i];
+        else csni_object_release_section(r->object, r->section[i]);
     }
 }
 
@@ -266,7 +270,7 @@ csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_
     if (status >= 0) status = refuse_unknown_relocations(&r, err);
     if (status >= 0) {
         report(&r);
-        release_sections(&r);
+        release_sections(&r, input->releases_later && c->workers > 1);
     }
     csni_line_claims_deinit(&r.claims);
     csni_unit_workers_deinit(&r.workers);

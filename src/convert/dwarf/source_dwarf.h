@@ -8,6 +8,7 @@
 struct csni_dwarf_input {
     struct csni_object *object;
     const struct csni_address_map *map; /* of a part: where its functions are in the image; NULL: at the same addresses */
+    bool releases_later;                /* sections are listed in conversion->read_sections where it has other workers */
 };
 
 /* Functions from DWARF: one batch per unit. The strings of batches are views into sections of the object. */

@@ -142,9 +142,9 @@ static void drop_nameless(struct csni_unit_job *job) {
     size_t kept = 0;
     bool any = false;
     for (size_t i = 0; i < w->functions.count; i++) {
-        const struct csni_function *f = &w->functions.items[i];
+        struct csni_function *f = &w->functions.items[i];
         bool named = w->strings.items[f->name].len > 0, nameless = !named && !f->unplaced && (f->row_count || f->inline_count);
-        any |= nameless;
+        any |= f->nameless = nameless;
         if (named || nameless) w->functions.items[kept++] = *f;
         else if (!f->unplaced)
             csni_batch_note(w, CSN_EVENT_FUNCTION_WITHOUT_NAME, "function at 0x%llx of unit 0x%llx",

@@ -190,7 +190,7 @@ static void inflate(struct csni_unit_stream *s, uint32_t worker, struct slot *sl
 /* Before any of them is given back. */
 static csn_status find_line_tables(const struct csni_unit_stream *s, struct csn_error *err) {
     const struct csni_other_sections *o = s->others;
-    if (!o->forget_lines || csni_line_claims_find_tables(o->claims, o->sections->line, o->sections->big_endian)) return CSN_OK;
+    if (csni_line_claims_find_tables(o->claims, o->sections->line, o->sections->big_endian)) return CSN_OK;
     return csni_fail_memory(err, 0);
 }
 

@@ -91,6 +91,7 @@ struct placing {
     CSNI_VEC(struct csni_text_range) sections; /* with code, ascending */
     struct point *points;
     size_t count;
+    size_t hint;                     /* the first point at or after the function looked at last */
 };
 
 /* Functions first, then labels with a size, those of highest rank, those that came last, as llvm-symbolizer has it. */
@@ -153,11 +154,19 @@ static csn_status make_points(struct placing *p, const csni_code_labels *labels,
     return CSN_OK;
 }
 
+/* The first point at or after `addr`. Functions of a unit mostly ascend, and points are few. */
+static size_t find_point(struct placing *p, uint64_t addr) {
+    size_t at = p->hint;
+    bool near = (at == p->count || p->points[at].addr >= addr) && (!at || p->points[at - 1].addr < addr);
+    if (!near) p->hint = at = csni_lower_bound(p->points, p->count, addr, addr);
+    return at;
+}
+
 /* What one function tells of the points that it covers, and of the one before it. */
 static void pass_function(struct placing *p, const struct csni_function *f) {
     uint64_t end = f->start + (f->size ? f->size : 1);
     if (is_sized_here(p->conversion, f) && f->source == CSNI_SOURCE_SYMBOL) return; /* is a point */
-    size_t first = csni_lower_bound(p->points, p->count, addr, f->start);
+    size_t first = find_point(p, f->start);
     if (first && f->start < p->points[first - 1].next) p->points[first - 1].next = f->start;
     if (first == p->count || p->points[first].addr >= end) return;
     size_t last = csni_lower_bound(p->points, p->count, addr, end);

@@ -29,7 +29,7 @@ static uint64_t *find_covered_slot(const struct csni_covered_ranges *d, uint64_t
 static void add_covered_of(struct csni_covered_ranges *d, const struct csni_batch *batch) {
     for (uint32_t i = 0; i < batch->function_count; i++) {
         const struct csni_function *f = &batch->functions[i];
-        bool known = (f->row_count || f->inline_count) && batch->strings[f->name].len; /* or the symbol has the name */
+        bool known = (f->row_count || f->inline_count) && f->name && !f->nameless; /* or the symbol has the name */
         uint64_t key = known ? range_key(d, f->start, f->size) : 0;
         if (key) *find_covered_slot(d, key) = key;
     }

@@ -62,6 +62,8 @@ struct csni_symbol_source {
     csni_function_bounds contributions; /* starts of the parts of sections that object files gave a PE image */
 };
 void csni_source_symbols_begin(struct csni_symbol_source *s, struct csni_conversion *c, struct csni_object *debug);
+/* Whether csni_source_symbols() has what was read given back, by a background task. */
+bool csni_source_symbols_release(const struct csni_symbol_source *s);
 csn_status csni_source_symbols(struct csni_symbol_source *s, struct csn_error *err);
 void csni_source_symbols_end(struct csni_symbol_source *s); /* in any case */
 

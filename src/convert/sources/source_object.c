@@ -117,7 +117,7 @@ static csn_status open_image(struct csni_conversion *c, struct csni_span file, s
 static csn_status read_sources(struct csni_conversion *c, const struct csni_debug_file *file, struct csni_symbol_source *symbols,
                                struct csn_error *err) {
     struct csni_object *debug = c->debug;
-    struct csni_dwarf_input input = { .object = debug ? debug : c->object };
+    struct csni_dwarf_input input = { .object = debug ? debug : c->object, .releases_later = csni_source_symbols_release(symbols) };
     if (file->is_pdb) CSNI_TRY(csni_source_pdb_of_image(c, file->file->bytes, csni_companion_path(file->file), err));
     else CSNI_TRY(csni_source_dwarf(c, &input, err));
     CSNI_TRY(csni_begin_breakpad(c, err));

@@ -339,12 +339,24 @@ static bool labels_lack_sizes(const csni_code_labels *labels) {
     return false;
 }
 
-/* Once no name changes any more. Breakpad's file has another use for the background task. */
+/* Breakpad's file has another use for the background task. */
+bool csni_source_symbols_release(const struct csni_symbol_source *s) {
+    return s->is_last && s->conversion->workers > 1 && s->conversion->options.format != CSN_FORMAT_BREAKPAD;
+}
+
+static csn_status release_and_hash(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    struct csni_conversion *c = context;
+    for (uint32_t i = 0; i < c->read_sections.count; i++)
+        csni_object_release_section(c->read_sections.object, c->read_sections.section[i]);
+    return csni_early_hashes_make(&c->early_hashes, worker, item, err);
+}
+
+/* Once no name changes any more. */
 static void begin_hashing(const struct csni_symbol_source *s) {
     struct csni_conversion *c = s->conversion;
-    if (!s->is_last || c->workers == 1 || c->options.format == CSN_FORMAT_BREAKPAD || !c->batch_count) return;
+    if (!csni_source_symbols_release(s)) return;
     if (csni_early_hashes_init(&c->early_hashes, c->batches, c->batch_count, c->pool, c->arenas))
-        csni_pool_start(c->pool, csni_early_hashes_make, &c->early_hashes);
+        csni_pool_start(c->pool, release_and_hash, c);
 }
 
 csn_status csni_source_symbols(struct csni_symbol_source *s, struct csn_error *err) {
