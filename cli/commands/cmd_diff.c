@@ -19,9 +19,9 @@ struct diff_values {
 
 static const struct option_spec options[] = {
     { .name = "all", .letter = 'a', .kind = OPTION_FLAG, .offset = offsetof(struct diff_values, all),
-      .help = "show all differences instead of the first 20 of each kind" },
+      .help = "show all differences instead of the first 20 of each kind", .excluded_by = "quiet" },
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct diff_values, json),
-      .help = "one JSON object with every difference" },
+      .help = "one JSON object with every difference", .excluded_by = "quiet" },
     { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct diff_values, demangle),
       .help = "show demangled names" },
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct diff_values, quiet),

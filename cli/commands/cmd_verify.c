@@ -117,13 +117,27 @@ static bool check_against(struct verify_run *run, const struct csn_index *index)
     return good;
 }
 
+/* Those of INDEX: with --against, what is said of debug information goes with OBJECT, and so does the image unless INDEX has several. */
+static struct companion_values companions_of_index(const struct verify_values *values, const char *path) {
+    struct companion_values out = values->companions;
+    struct csn_file *file;
+    if (!values->against) return out;
+    out.debug_file = NULL;
+    out.packages.count = 0;
+    if (csn_file_open(path, &file, NULL) < 0) return out;
+    if (csn_is_index(csn_file_bytes(file), csn_file_size(file))) out.arch = NULL;
+    csn_file_close(file);
+    return out;
+}
+
 static enum exit_code run_verify(const void *values, char **operands, int operand_count) {
     (void)operand_count;
     static struct verify_run run;
     run.values = values;
     out_init(&run.out, STDOUT_FILENO);
     struct opened_index opened;
-    if (!open_index(operands[0], &run.values->companions, &opened)) return EXIT_FAILED;
+    const struct companion_values of_index = companions_of_index(run.values, operands[0]);
+    if (!open_index(operands[0], &of_index, &opened)) return EXIT_FAILED;
     bool good = check_records(&run, operands[0], opened.index) &&
                 (!run.values->against || check_against(&run, opened.index));
     close_index(&opened);

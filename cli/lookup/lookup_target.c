@@ -298,14 +298,17 @@ static bool put_symbol_of(struct lookup_target *target, const struct csn_index *
                           struct csn_str name, uint64_t offset, struct out_buffer *out) {
     uint32_t matches[MATCHES_MAX];
     size_t count;
-    uint64_t start, last = UINT64_MAX;
+    uint64_t start, addr, last = UINT64_MAX;
+    bool found = false;
     if (csn_index_find_name(index, name, matches, MATCHES_MAX, &count, NULL) != CSN_OK) return false;
     for (size_t i = 0; i < count && i < MATCHES_MAX; i++) {
         if (csn_index_function_start(index, matches[i], &start, NULL) != CSN_OK || start == last) continue;
-        put_pc(target, printer, start + offset + target->slide, out);
         last = start;
+        if (__builtin_add_overflow(start, offset, &addr)) continue; /* that is no place behind the start */
+        put_pc(target, printer, addr + target->slide, out);
+        found = true;
     }
-    return true;
+    return found;
 }
 
 static bool put_symbol(struct lookup_target *target, struct answer_printer *printer, struct csn_str name, uint64_t offset,
@@ -337,6 +340,6 @@ const char *lookup_target_run(struct lookup_target *target, struct answer_printe
     else if (!named_address_parse(text, &name, &a)) return address_fault(text);
     else if (target->is_process) return "not a hexadecimal address, and functions of a process are not found by name";
     else if (!put_symbol(target, printer, name, a, out))
-        return "not a hexadecimal address, and the index is of one binary, without a function of that name";
+        return "not a hexadecimal address, and the index is of one binary, without a function of that name, or the offset leads beyond 64 bits";
     return NULL;
 }

@@ -76,7 +76,7 @@ def test_prune_is_quiet(callsign, tmp_path):
     ["convert", "x", "--no-companions", "--debug-file", "x"], ["convert", "x", "--no-companions", "--dwp", "x"],
     ["lookup", "x", "--no-companions", "--debug-dir", "x"], ["lookup", "x", "--no-cache", "--cache-dir", "x"],
     ["find", "x", "y", "--no-cache", "--cache-dir", "x"], ["stack", "--no-search", "--debug-dir", "x"],
-    ["stack", "--no-cache", "--cache-dir", "x"], ["convert", "x", "-q", "-v"]])
+    ["diff", "x", "y", "-q", "--json"], ["diff", "x", "y", "-a", "-q"], ["stack", "--no-cache", "--cache-dir", "x"], ["convert", "x", "-q", "-v"]])
 def test_options_that_exclude_each_other(callsign, command):
     line = callsign.bad(*command)
     assert "exclude each other" in line
@@ -145,6 +145,23 @@ def test_one_bad_address_to_dump(callsign, index):
     rows = [json.loads(line) for line in callsign.run("dump", "--json", index, at, "zz").stdout.splitlines()]
     assert rows[0]["function"]["name"] == "twice" and rows[1] == {"error": "'zz' is not a hexadecimal address"}
     assert "does not go with an address" in callsign.bad("dump", "--summary", index, at)
+
+
+def test_an_offset_beyond_all_addresses(callsign, index):
+    """It wrapped around: main+0xffffffffffffffff was the byte before main."""
+    assert "the offset leads beyond 64 bits" in callsign.bad("lookup", index, "main+0xffffffffffffffff")
+    assert "main + 1 at" in callsign.good("lookup", index, "main+1")
+
+
+def test_verify_against_an_object_with_a_debug_file(callsign, app, index, tmp_path):
+    """--debug-file goes with OBJECT; it was refused, because INDEX is an index."""
+    subprocess.run([need("objcopy"), "--only-keep-debug", app, tmp_path / "app.debug"], check=True)
+    subprocess.run([need("strip"), "-o", tmp_path / "stripped", app], check=True)
+    text = callsign.good("verify", index, "--against", tmp_path / "stripped", "--debug-file", tmp_path / "app.debug")
+    assert ": 0 different\n" in text and "with inlined calls" in text
+    callsign.good("verify", "-q", index, "--against", app, "--arch", "x86_64")
+    assert "no image for 'arm64'" in callsign.bad("verify", "-q", index, "--against", app, "--arch", "arm64")
+    assert "option '--debug-file' goes with what is to be converted" in callsign.bad("verify", index, "--debug-file", app)
 
 
 # ---- files ----
