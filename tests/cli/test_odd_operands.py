@@ -169,7 +169,7 @@ def test_verify_against_an_object_with_a_debug_file(callsign, app, index, tmp_pa
 def test_the_list_of_segments_is_not_an_index(callsign, app, tmp_path):
     callsign.good("convert", "-q", app, "-o", tmp_path / "s", "--segment-size", "100")
     for command in (["dump"], ["stats"], ["verify"], ["explain", "0"], ["find", "main"]):
-        assert "lists the segments of an index, for lookup" in callsign.bad(command[0], tmp_path / "s-manifest.json", *command[1:])
+        assert "lists the segments of an index: only lookup reads it" in callsign.bad(command[0], tmp_path / "s-manifest.json", *command[1:])
 
 
 @pytest.mark.parametrize("there", [True, False])

@@ -84,4 +84,4 @@ def test_a_list_cut_short_or_renamed(callsign, indexes, tmp_path):
         assert str(path) in callsign.bad("lookup", path, "1000")
     other = tmp_path / "list.json"
     other.write_text(text)
-    assert "neither an index nor an object file" in callsign.bad("lookup", other, "1000")
+    assert "only lookup reads it, under a name that ends in -manifest.json" in callsign.bad("lookup", other, "1000")
