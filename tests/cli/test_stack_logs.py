@@ -625,6 +625,16 @@ def test_inlined_calls_that_a_report_has(callsign):
     assert [[f["function"] for f in frame["frames"]] for frame in answer["frames"]][:2] == [["check", "parse_line"], ["orders_load"]]
 
 
+@pytest.mark.parametrize("name", ["boost", "asan", "asan unindented", "ubsan", "msan", "firefox", "minidump-stackwalk", "mozilla", "gdb-mappings"])
+def test_a_last_line_without_a_newline(callsign, indexes, name):
+    """Lines of inlined calls that are added to it are lines of their own."""
+    last = min(number for number, change in SAMPLES[name].lines.items() if "\n" in change)
+    text = "\n".join(text_of(name).split("\n")[:last])
+    with_newline = callsign.run("stack", "--in-place", *indexes[name], stdin=text + "\n").stdout
+    assert callsign.run("stack", "--in-place", *indexes[name], stdin=text).stdout + "\n" == with_newline
+    assert with_newline.count("\n") > text.count("\n") + 1
+
+
 @pytest.mark.parametrize("name", SAMPLES)
 def test_json(callsign, indexes, name):
     done = callsign.run("stack", "--json", *indexes[name], stdin=text_of(name))

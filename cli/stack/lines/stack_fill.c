@@ -50,6 +50,8 @@ static void end_json_line(struct json_fill *json) {
 /* ---- for dialects ---- */
 
 void fill_part(struct line_filler *f, size_t from, size_t to) {
+    if (f->ended) out_char(f->out, '\n');
+    f->ended = false;
     if (to <= from) return;
     if (f->json) put_old_text(f->json, from, to);
     else out_bytes(f->out, f->text.ptr + from, to - from);
@@ -58,6 +60,7 @@ void fill_part(struct line_filler *f, size_t from, size_t to) {
 void fill_ending(struct line_filler *f) {
     if (f->json) end_json_line(f->json);
     else out_bytes(f->out, f->ending.ptr, f->ending.len);
+    f->ended = !f->json && !f->ending.len;
 }
 
 void fill_numbered(struct line_filler *f, uint32_t k, size_t to) {

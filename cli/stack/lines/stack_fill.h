@@ -15,6 +15,7 @@ struct line_filler {
     const struct line_frame *at;
     uint64_t added;               /* lines of inlined calls before it in this stack */
     bool kept;                    /* set by the dialect: the line stayed one line */
+    bool ended;                   /* a line without an ending, the input's last one, was written: another one begins with a newline */
     struct json_fill *json;       /* the line stands in JSON; NULL: it does not */
 };
 
