@@ -37,8 +37,8 @@ static const struct option_spec options[] = {
     { .name = "format", .letter = 'f', .kind = OPTION_TEXT, .offset = offsetof(struct stack_values, format),
       .value_name = "FORMAT",
       .help = "kind of input (default: detected): json, ips, minidump-json,\nor a kind of text: plain, perf, sanitizer, kernel, segfault,\n"
-              "bsd, illumos, go, pprof, glibc, libunwind, boost, backward,\nfailure, rust, swift, gdb, lldb, coredump, elfutils, valgrind,\n"
-              "jvm, mozilla, chromium, minidump, android, strace, bpftrace,\nfolded, wasm, esp-idf, fault, windbg, windows, crash" },
+              "bsd, illumos, go, pprof, glibc, libunwind, boost, backward,\nclickhouse, failure, rust, swift, gdb, lldb, coredump, elfutils,\n"
+              "valgrind, jvm, mozilla, chromium, minidump, android, strace,\nbpftrace, folded, wasm, esp-idf, fault, windbg, windows, crash" },
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, json),
       .help = "one JSON object for each stack instead of text" },
     { .name = "in-place", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, in_place),

@@ -538,6 +538,30 @@ SAMPLES = {
         "panic(ffffffff81e3a2b2) at vpanic+0x80\n\npanic() at vpanic+0x4c\n         pc = 0xffffff8000154040  lr = 0xffffff800016aa20\n"
         "         sp = 0xffffff8056fbd960  fp = 0xffffff8056fbd9c0\n",
         functions={"name": "kernel", "list": laid_out(0xffffffff80c0e400, [("kdb_backtrace", 0x80, 1), ("vpanic", 0x80, 2), ("trap_pfault", 0x80, 3)])}),
+    "pytorch": Sample(BOTH, "github.com/pytorch/pytorch/issues/117014", {2: CHECK, 3: LOAD, 4: ON_CHECK}, (1, 3, 3),
+        "Exception raised from operator<< at ../c10/core/Layout.h:70 (most recent call first):\n"
+        "frame #0: parse_line(char const*) + 0x42 (0x7f6e5507c13b in /opt/app/liborders.so)\n"
+        "frame #1: <unknown function> + 0x1161 (0x7f6e5507c161 in /opt/app/liborders.so)\n"
+        "frame #2: <unknown function> + 0x1221 (0x55e27751c221 in ./orders)\n"),
+    "changed names of programs": Sample([*BOTH, "-i", f"postgres={DATA / 'orders'}"],
+        "github.com/redis/redis/issues/6133, 8861 and 13725; PostgreSQL's elog.c, set_backtrace()", {
+        1: MAIN, 2: MAIN, 3: MAIN, 4: LOAD, 6: MAIN, 7: " (_start)"}, (2, 6, 6),
+        "/opt/app/orders 127.0.0.1:6379(+0x1461)[0x55a16c7fd461]\n./orders *:6379(main+0x35)[0x55a16c7fd461]\n"
+        "orders 0.0.0.0:6379(main+0x35)[0x55a16c7fd461]\n/opt/app/liborders.so(+0x1161)[0x798fd5e45161]\n\n"
+        "\tpostgres: alice orders [local] SELECT(+0x1461) [0x55a16c7fd461]\n\tpostgres: checkpointer (_start+0x21) [0x55a16c7fd131]\n"),
+    "envoy": Sample(LIB, "github.com/envoyproxy/envoy/issues/11889; source/server/backtrace.h", {2: LOAD, 3: CHECK, 5: LOAD}, (2, 3, 3),
+        "[2026-11-22 20:03:23.780][42][critical][backtrace] [./source/server/backtrace.h:104] Backtrace (use tools/stack_decode.py to get line numbers):\n"
+        "[2026-11-22 20:03:23.780][42][critical][backtrace] [./source/server/backtrace.h:111] #0: orders_load [0x5564bb12b161]\n"
+        "[2026-11-22 20:03:23.780][42][critical][backtrace] [./source/server/backtrace.h:113] #1: [0x5564bb12b13b]\n\n"
+        "2026-11-22T20:03:23.984196Z\tcritical\tenvoy backtrace\t[./extensions/backtrace.h:75] #0: orders_load [0x5564bb12b161]\n"),
+    "clickhouse": Sample(BOTH, "github.com/ClickHouse/ClickHouse/issues/53144, 15265 and 45312; StackTrace.cpp", {
+        2: CHECK, 3: LOAD, 6: LOAD, 7: MAIN}, (2, 5, 4),
+        "Code: 36. DB::Exception: x. Stack trace (when copying this message, always include the lines below):\n"
+        "0. ./src/orders.c:9: parse_line(char const*) @ 0x000000000000113b\n1. orders_load(char const*) @ 0x0000000000001161\n\n"
+        "2026.11.22 20:03:23.780095 [ 42 ] {} <Fatal> BaseDaemon: Stack trace: 0x00005640546ad84d 0x0000564054c7b6c3\n"
+        "2026.11.22 20:03:23.780095 [ 42 ] {} <Fatal> BaseDaemon: 2. /src/orders.c:20: orders_load @ 0x1161 in /opt/app/liborders.so\n"
+        "2026.11.22 20:03:23.780096 [ 42 ] {} <Fatal> BaseDaemon: 3. ? @ 0x0000000000001461 in /opt/app/orders\n"
+        "2026.11.22 20:03:23.780097 [ 42 ] {} <Fatal> BaseDaemon: 4. __clone @ 0x00007f9c9666a133 in ?\nsent 3. order @ 0xzz\n"),
     "swift": Sample(BOTH, "github.com/swiftlang/swift/issues/70632, swiftwasm/JavaScriptKit/issues/449; stdlib/public/Backtracing/BacktraceFormatter.swift", {
         3: ON_CRASH, 4: CHECK, 5: LOAD, 7: LOAD, 8: MAIN}, (1, 7, 6),
         "Thread 0 \"orders\" crashed:\n\n"

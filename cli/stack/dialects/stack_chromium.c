@@ -29,6 +29,7 @@ static enum line_kind read_windows_frame(struct line_scan *s, struct line_frame 
     size_t bracket;
     if (!scan_char(s, '\t') || !scan_find(s, " [0x", &bracket)) return KIND_NONE;
     size_t name = s->at;
+    if (memchr(s->line.ptr + name, '\t', bracket - name)) return KIND_NONE; /* columns of a log */
     s->at = bracket + 2;
     if (scan_text(s, "0x0x")) s->at -= 2; /* chromedriver since 135 */
     if (!scan_hex(s, &out->value)) return KIND_NONE;

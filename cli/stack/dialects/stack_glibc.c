@@ -5,12 +5,15 @@
  *     ./orders-fixed[0x4011fe]                                    a program that is not relocated
  *     [0x7f93bcfd9161]
  *
- * Python's faulthandler (since 3.14) and Node.js write what the same functions tell in forms of their own.
+ * Python's faulthandler (since 3.14), Node.js, PyTorch and Envoy write what the same functions tell in forms of their own.
  *
  *       Binary file "/opt/app/liborders.so", at +0x113b [0x7f93bcfd913b]
  *       Binary file "/opt/app/liborders.so", at orders_load+0x9 [0x7f93bcfd9161]
  *      2: 0xf50bdf v8::internal::FunctionCallbackArguments::Call(v8::internal::CallHandlerInfo) [node]
  *      3: 0x7f93bcfd9161  [/opt/app/liborders.so]
+ *     frame #1: orders_load + 0x9 (0x7f93bcfd9161 in /opt/app/liborders.so)
+ *     frame #2: <unknown function> + 0x113b (0x7f93bcfd913b in /opt/app/liborders.so)       from the module's first byte
+ *     #1: orders_load [0x7f93bcfd9161]
  *
  * All are return addresses, the first one too. */
 #include "stack/dialects/dialects.h"
@@ -38,6 +41,26 @@ static struct csn_str last_word(struct csn_str text) {
     size_t from = text.len;
     while (from && text.ptr[from - 1] != ' ' && text.ptr[from - 1] != '\t') from--;
     return (struct csn_str){ text.ptr + from, text.len - from };
+}
+
+/* Programs change how they are called: "/usr/bin/redis-server 127.0.0.1:6379", "postgres: alice orders [local] SELECT". */
+static struct csn_str program_of(struct csn_str text) {
+    static const char postgres[] = "postgres: ";
+    const struct csn_str last = last_word(text);
+    struct line_scan s = scan_on(text);
+    struct csn_str word;
+    scan_blanks(&s);
+    if (scan_text(&s, postgres)) return (struct csn_str){ text.ptr + s.at - sizeof(postgres) + 1, sizeof(postgres) - 3 };
+    struct csn_str before = last;
+    if (memchr(last.ptr, '/', last.len)) return last;
+    while (scan_word(&s, &word)) {
+        const bool is_last = word.ptr == last.ptr;
+        if (is_last) return memchr(last.ptr, ':', last.len) ? before : last;
+        if (memchr(word.ptr, '/', word.len) && !strchr("0123456789[(", word.ptr[0])) return word;
+        before = word;
+        scan_blanks(&s);
+    }
+    return last;
 }
 
 /* Without brackets, nothing but the path stands before the address: many lines of logs end in an address. */
@@ -83,6 +106,38 @@ static bool read_node(struct csn_str line, struct line_frame *out) {
     return out->module.len > 0;
 }
 
+/* "frame #1: orders_load + 0x9 (0x7f93bcfd9161 in /opt/app/liborders.so)" */
+static bool read_c10(struct csn_str line, struct line_frame *out) {
+    struct line_scan s = scan_on(line), rest;
+    size_t plus, open;
+    scan_blanks(&s);
+    if (!scan_text(&s, "frame #") || !scan_number(&s, 10, &out->number) || !scan_text(&s, ": ") || !scan_find(&s, " (0x", &open)) return false;
+    if (!scan_find(&s, " + 0x", &plus) || plus > open) return false;
+    rest = (struct line_scan){ line, plus + 3 };
+    if (!scan_hex(&rest, &out->symbol_offset) || rest.at != open) return false;
+    rest.at = open + 2;
+    if (!scan_hex(&rest, &out->pc) || !scan_text(&rest, " in ") || line.ptr[line.len - 1] != ')') return false;
+    out->module = (struct csn_str){ line.ptr + rest.at, line.len - 1 - rest.at };
+    if (line.ptr[s.at] != '<') out->symbol = (struct csn_str){ line.ptr + s.at, plus - s.at };
+    out->has_symbol_offset = true;
+    return out->module.len > 0;
+}
+
+/* "[2026-11-22 20:03:23.780][42][critical][backtrace] [./source/server/backtrace.h:104] #1: orders_load [0x7f93bcfd9161]" */
+static bool read_envoy(struct csn_str line, struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    size_t at, bracket;
+    scan_blanks(&s);
+    if (scan_peek(&s) != '#' && scan_find(&s, "backtrace", &at) && scan_find(&s, "] #", &at)) s.at = at + 2;
+    if (!scan_char(&s, '#') || !scan_number(&s, 10, &out->number) || !scan_text(&s, ": ")) return false;
+    const size_t name = s.at;
+    if (!scan_find_last(&s, '[', &bracket) || bracket < name || line.ptr[bracket - 1] != ' ') return false;
+    s.at = bracket + 1;
+    if (!scan_hex(&s, &out->pc) || !scan_char(&s, ']') || !scan_at_end(&s)) return false;
+    if (bracket > name) out->symbol = (struct csn_str){ line.ptr + name, bracket - 1 - name };
+    return true;
+}
+
 static enum line_kind finish_frame(struct csn_str line, enum line_kind kind, struct line_frame *out) {
     out->value = out->pc;
     if (out->has_symbol_offset && !out->symbol.len) {
@@ -101,10 +156,15 @@ static enum line_kind read_glibc_line(void *state, struct stack_modules *modules
     size_t bracket;
     (void)state, (void)modules, (void)open;
     while (line.len && line.ptr[line.len - 1] == ' ') line.len--;
-    if (!line.len || line.ptr[line.len - 1] != ']' || !scan_find_last(&s, '[', &bracket)) return KIND_NONE;
+    if (!line.len) return KIND_NONE;
+    if (line.ptr[line.len - 1] == ')' && read_c10(line, out)) return finish_frame(line, out->number ? KIND_FRAME : KIND_FIRST, out);
+    *out = (struct line_frame){ .site = SITE_PC };
+    if (line.ptr[line.len - 1] != ']' || !scan_find_last(&s, '[', &bracket)) return KIND_NONE;
     if (read_faulthandler(line, out)) return finish_frame(line, KIND_FRAME, out);
     *out = (struct line_frame){ .site = SITE_PC };
     if (read_node(line, out)) return finish_frame(line, out->number == 1 ? KIND_FIRST : KIND_FRAME, out);
+    *out = (struct line_frame){ .site = SITE_PC };
+    if (read_envoy(line, out)) return finish_frame(line, out->number ? KIND_FRAME : KIND_FIRST, out);
     *out = (struct line_frame){ .site = SITE_PC };
     struct line_scan pc = { line, bracket + 1 };
     if (!scan_hex(&pc, &out->pc) || pc.at + 1 != line.len) return KIND_NONE;
@@ -112,11 +172,11 @@ static enum line_kind read_glibc_line(void *state, struct stack_modules *modules
     if (end && line.ptr[end - 1] == ' ') end--;
     bool in_brackets = end && line.ptr[end - 1] == ')';
     if (in_brackets && !read_bracket((struct csn_str){ line.ptr, end }, out, &end)) return KIND_NONE;
-    out->module = last_word((struct csn_str){ line.ptr, end });
+    out->module = program_of((struct csn_str){ line.ptr, end });
     if (!out->module.len && in_brackets) return KIND_NONE;
     if (!in_brackets && !is_alone(line, bracket)) return KIND_NONE;
     return finish_frame(line, KIND_FRAME, out);
 }
 
-const struct stack_dialect glibc_dialect = { .name = "glibc", .marks = { MARK_BRACKET_HEX, MARK_NUMBER | MARK_HEX }, .read = read_glibc_line,
+const struct stack_dialect glibc_dialect = { .name = "glibc", .marks = { MARK_BRACKET_HEX, MARK_NUMBER | MARK_HEX, MARK_OFFSET }, .read = read_glibc_line,
                                              .fill = fill_line_in_brackets };

@@ -26,11 +26,18 @@ static bool has_hex_digits(struct csn_str json, size_t at, unsigned count) {
 
 /* ---- one byte ---- */
 
+/* "area+dd ()" of illumos' panics */
+static bool is_bare_offset(struct csn_str json, size_t at) {
+    size_t end = at + 1;
+    while (is_hex_digit(byte_at(json, end))) end++;
+    return end > at + 1 && end <= json.len && has_text(json, end, " (");
+}
+
 /* "area+25", "(+0x1139": no zone of a time, as in "20:00:01+02:00" and "01.123+0200". */
 static bool is_offset(struct csn_str json, size_t at) {
     size_t digits = at + 1;
     if (byte_at(json, digits) == ' ') digits++;
-    if (!is_digit(byte_at(json, digits))) return false;
+    if (!is_digit(byte_at(json, digits))) return is_bare_offset(json, at);
     if (!is_digit(byte_before(json, at, 1)) || byte_at(json, digits + 1) == 'x') return true;
     size_t end = digits;
     while (is_digit(byte_at(json, end))) end++;
