@@ -124,7 +124,7 @@ static struct companion_values companions_of_index(const struct verify_values *v
     if (!values->against) return out;
     out.debug_file = NULL;
     out.packages.count = 0;
-    if (csn_file_open(path, &file, NULL) < 0) return out;
+    if (!out.arch || csn_file_open(path, &file, NULL) < 0) return out;
     if (csn_is_index(csn_file_bytes(file), csn_file_size(file))) out.arch = NULL;
     csn_file_close(file);
     return out;
