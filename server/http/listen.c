@@ -63,7 +63,7 @@ int listen_at(const char *address, char *why, size_t why_size) {
     struct addrinfo *found, hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
     if (strncmp(address, "unix:", 5) == 0) return listen_unix(address, why, why_size);
     if (split_address(address, host, sizeof(host), &port) < 0) return fail(-1, address, "must be ADDRESS:PORT or unix:PATH", why, why_size);
-    if (strlen(port) > 5 || port[strspn(port, "0123456789")] || atoi(port) > 65535) return fail(-1, address, "the port must be 0 to 65535", why, why_size);
+    if (strlen(port) > 5 || port[strspn(port, "0123456789")] || strtoul(port, NULL, 10) > 65535) return fail(-1, address, "the port must be 0 to 65535", why, why_size);
     int code = getaddrinfo(*host ? host : NULL, port, &hints, &found);
     if (code != 0) return fail(-1, address, gai_strerror(code), why, why_size);
     int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1;
