@@ -70,10 +70,6 @@ static enum exit_code run_udf(const void *values, char **operands, int operand_c
     }
     stream.format = find_format(v->format);
     if (!stream.format) return EXIT_FAILED;
-    if (stream.format == &udf_arrow && v->chunk_header) {
-        cli_error(NULL, "option '--chunk-header' does not go with Arrow");
-        return EXIT_FAILED;
-    }
     stream.symbols = &symbols;
     stream.has_headers = v->chunk_header;
     out_init(&stream.out, STDOUT_FILENO);
