@@ -213,10 +213,10 @@ def test_what_is_no_frame(callsign, line):
 def test_damaged_json(callsign, form):
     """Cut anywhere, and with a byte that is not JSON anywhere, the line passes as text."""
     log = FORMS[form][0](FRAME + "\n").encode()
-    for at in range(0, len(log), 7 if len(log) > 400 else 1):
-        for text in log[:at], log[:at] + b"\x01" + log[at:], log[at:]:
-            got = subprocess.run([callsign.path, "stack", "--in-place", "--no-search"], input=text, capture_output=True).stdout
-            assert got == text
+    damaged = [text for at in range(len(log)) for text in (log[:at], log[:at] + b"\x01" + log[at:], log[at:])]
+    for text in [b"\n\n".join(damaged), *damaged[::29]]:
+        got = subprocess.run([callsign.path, "stack", "--in-place", "--no-search"], input=text, capture_output=True).stdout
+        assert got == text
     for at in range(0, len(log), 29):  # what is filled in leaves nothing out
         got = subprocess.run([callsign.path, "stack", "--in-place", *map(str, LIB), "--no-search"], input=log[:at], capture_output=True).stdout
         assert len(got) >= at and got[:20] == log[:min(at, 20)]
