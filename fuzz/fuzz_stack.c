@@ -9,18 +9,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <callsign/builder.h>
-
+#include "given_index.h"
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/stack_json.h"
 #include "stack/text/stack_text.h"
 #include "ui/line_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition) {
-    if (!condition) abort();
-}
 
 struct run {
     struct stack_session session;
@@ -44,23 +39,6 @@ static void build_functions(struct csn_builder *builder) {
     require(csn_builder_begin_function(builder, 0x1158, 0x1c, str("orders_load"), NULL) == CSN_OK);
     require(csn_builder_add_row(builder, 0x1158, file, 20, NULL) == CSN_OK);
     require(csn_builder_add_call_site(builder, 9, CSN_CALL_SITE_INTERNAL, &callee, 1, NULL) == CSN_OK);
-}
-
-/* "liborders.so=FILE", made once. */
-static const char *given_index(void) {
-    static char text[64];
-    struct csn_builder *builder;
-    struct csn_bytes bytes;
-    if (text[0]) return text;
-    require(csn_builder_create(NULL, &builder, NULL) == CSN_OK);
-    build_functions(builder);
-    require(csn_builder_save_memory(builder, &bytes, NULL) == CSN_OK);
-    int fd = memfd_create("index", MFD_CLOEXEC);
-    require(fd >= 0 && write(fd, bytes.ptr, bytes.size) == (ssize_t)bytes.size);
-    csn_bytes_free(&bytes);
-    csn_builder_destroy(builder);
-    snprintf(text, sizeof(text), "liborders.so=/proc/self/fd/%d", fd);
-    return text;
 }
 
 static int file_of(const uint8_t *data, size_t size) {
@@ -108,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct run run;
     static const struct text_list none;
     enum { WAYS = 7 };
-    const char *index_name = given_index();
+    const char *index_name = given_index(build_functions);
     const struct text_list given = { &index_name, 1 };
     for (int way = 0; way < WAYS; way++) {
         /* A JSON line may name an index file: not of the machine that fuzzes. */

@@ -9,8 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <callsign/builder.h>
-
+#include "given_index.h"
 #include "stack/dialects/dialects.h"
 #include "stack/records/json_gate.h"
 #include "stack/text/stack_text.h"
@@ -18,10 +17,6 @@
 #include "ui/json_span.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition) {
-    if (!condition) abort();
-}
 
 static struct csn_str str(const char *text) { return (struct csn_str){ text, strlen(text) }; }
 
@@ -39,22 +34,6 @@ static void build_functions(struct csn_builder *builder) {
     require(csn_builder_add_row(builder, 0x1158, file, 20, NULL) == CSN_OK);
 }
 
-static const char *given_index(void) {
-    static char text[64];
-    struct csn_builder *builder;
-    struct csn_bytes bytes;
-    if (text[0]) return text;
-    require(csn_builder_create(NULL, &builder, NULL) == CSN_OK);
-    build_functions(builder);
-    require(csn_builder_save_memory(builder, &bytes, NULL) == CSN_OK);
-    int fd = memfd_create("index", MFD_CLOEXEC);
-    require(fd >= 0 && write(fd, bytes.ptr, bytes.size) == (ssize_t)bytes.size);
-    csn_bytes_free(&bytes);
-    csn_builder_destroy(builder);
-    snprintf(text, sizeof(text), "liborders.so=/proc/self/fd/%d", fd);
-    return text;
-}
-
 /* ---- the command ---- */
 
 static bool keep(void *context, const char *bytes, size_t size) { return text_buffer_add(context, (struct csn_str){ bytes, size }); }
@@ -67,7 +46,7 @@ static void fill(struct csn_str log, bool with_index, struct text_buffer *out) {
     static struct out_buffer buffer;
     static struct name_text names;
     static const struct text_list none;
-    const char *index_name = given_index();
+    const char *index_name = given_index(build_functions);
     const struct text_list given = { &index_name, 1 };
     struct stack_text text;
     out->count = 0;

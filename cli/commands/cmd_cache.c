@@ -18,7 +18,8 @@ struct cache_command_values {
     struct companion_values companions;
     bool json, offline, quiet;
     uint64_t threads;
-    const char *max_bytes;
+    uint64_t max_bytes;
+    bool has_max_bytes;
 };
 
 static const struct option_spec options[] = {
@@ -26,7 +27,8 @@ static const struct option_spec options[] = {
       .help = "the folder (default: $CALLSIGN_CACHE, else\n$XDG_CACHE_HOME/callsign, else ~/.cache/callsign)" },
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct cache_command_values, json),
       .help = "list, verify: one JSON object a line", .verbs = "list verify" },
-    { .name = "max-bytes", .kind = OPTION_TEXT, .offset = offsetof(struct cache_command_values, max_bytes), .value_name = "SIZE",
+    { .name = "max-bytes", .kind = OPTION_SIZE, .offset = offsetof(struct cache_command_values, max_bytes),
+      .given = offsetof(struct cache_command_values, has_max_bytes), .value_name = "SIZE",
       .help = "prune: remove the least recently used entries until the rest\ntakes at most this (default 16G)", .verbs = "prune" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct cache_command_values, threads), .max = 1024,
       .value_name = "N", .help = "add: files that are converted at the same time (default 0:\none per core)", .verbs = "add" },
@@ -169,13 +171,8 @@ static enum exit_code prune_entries(struct cache_run *run, char **paths, int cou
     enum { DEFAULT_GIB = 16 };
     struct csn_cache_pruned pruned;
     struct csn_error err = CSN_ERROR_INIT;
-    uint64_t max = (uint64_t)DEFAULT_GIB << 30;
-    const char *given = run->values->max_bytes;
+    const uint64_t max = run->values->has_max_bytes ? run->values->max_bytes : (uint64_t)DEFAULT_GIB << 30;
     (void)paths, (void)count;
-    if (given && !option_size_parse(given, &max)) {
-        cli_error(NULL, "option '--max-bytes' needs a number (K, M, G or T may follow), not '%s'", given);
-        return EXIT_FAILED;
-    }
     csn_status status = csn_cache_prune(run->cache, max, &pruned, &err);
     if (status < 0) {
         cli_error_status(NULL, status, &err);

@@ -97,16 +97,11 @@ static enum exit_code dump_index(struct dump *dump, const struct dump_values *va
 
 /* Before anything is opened. */
 static bool operands_are_good(const struct dump_values *values, char **addresses, int count) {
-    uint64_t addr;
     if (values->summary && count) {
         cli_error(NULL, "option '--summary' shows the header only: it does not go with an address");
         return false;
     }
-    for (int i = 0; i < count; i++)
-        if (address_parse((struct csn_str){ addresses[i], strlen(addresses[i]) }, &addr)) return true;
-    for (int i = 0; i < count; i++)
-        cli_error(NULL, "'%s' is %s", addresses[i], address_fault((struct csn_str){ addresses[i], strlen(addresses[i]) }));
-    return !count;
+    return answer_printer_has_query(addresses, count, text_is_address);
 }
 
 static enum exit_code run_dump(const void *given, char **operands, int operand_count) {

@@ -42,22 +42,13 @@ static bool explain_one(const struct csn_index *index, const char *path, const c
 }
 
 /* Before anything is opened. */
-static bool has_address(char **operands, int count) {
-    uint64_t addr;
-    for (int i = 0; i < count; i++)
-        if (address_parse((struct csn_str){ operands[i], strlen(operands[i]) }, &addr)) return true;
-    for (int i = 0; i < count; i++)
-        cli_error(NULL, "'%s' is %s", operands[i], address_fault((struct csn_str){ operands[i], strlen(operands[i]) }));
-    return false;
-}
-
 static enum exit_code run_explain(const void *values, char **operands, int operand_count) {
     const struct explain_values *v = values;
     static struct out_buffer out;
     struct name_text names;
     struct opened_index opened;
     out_init(&out, STDOUT_FILENO);
-    if (!has_address(operands + 1, operand_count - 1)) return EXIT_FAILED;
+    if (!answer_printer_has_query(operands + 1, operand_count - 1, text_is_address)) return EXIT_FAILED;
     if (!name_text_init(&names, v->demangle)) return EXIT_FAILED;
     bool partial = false, good = open_index(operands[0], &v->companions, &opened);
     for (int i = 1; good && i < operand_count; i++) {

@@ -68,17 +68,6 @@ struct lookup_run {
     struct out_buffer out;
 };
 
-/* Before anything is opened; whether the index has binaries is not known yet. */
-static bool has_address(char **operands, int count) {
-    for (int i = 0; i < count; i++) {
-        const struct csn_str text = { operands[i], strlen(operands[i]) };
-        if (lookup_text_is_query(text)) return true;
-    }
-    for (int i = 0; i < count; i++)
-        cli_error(NULL, "'%s' is %s", operands[i], address_fault((struct csn_str){ operands[i], strlen(operands[i]) }));
-    return !count;
-}
-
 /* One that is no address does not keep the others from their answers. False: none is one. */
 static bool answer_operands(struct lookup_run *run, char **operands, int count) {
     int bad = 0;
@@ -203,7 +192,8 @@ static enum exit_code run_lookup(const void *command_values, char **operands, in
     printer->json = values->json;
     printer->merged = values->merged;
     out_init(&run.out, STDOUT_FILENO);
-    if (!has_address(operands + first, operand_count - first)) return EXIT_FAILED;
+    /* Before anything is opened; whether the index has binaries is not known yet. */
+    if (!answer_printer_has_query(operands + first, operand_count - first, lookup_text_is_query)) return EXIT_FAILED;
     if (!name_text_init_for(&printer->names, values->demangle, values->shorten, values->shorten_nested)) return EXIT_FAILED;
     symbol_search_plan(&run.search, &values->companions, &values->cache, values->offline);
     enum exit_code code = is_process ? look_up_process(&run, values, operands, operand_count)

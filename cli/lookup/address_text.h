@@ -10,6 +10,10 @@
 
 /* Hexadecimal digits, with or without 0x; blanks around them are ignored. False: not an address of 64 bits. */
 bool address_parse(struct csn_str text, uint64_t *out);
+static inline bool text_is_address(struct csn_str text) {
+    uint64_t addr;
+    return address_parse(text, &addr);
+}
 
 /* Whether Linux puts programs and libraries that are loaded anywhere at such addresses (x86-64, arm64): an image's file has none
  * there. */

@@ -97,3 +97,11 @@ void answer_printer_put_bad_operand(struct answer_printer *printer, struct csn_s
     cli_error(NULL, "'%.*s' is %s", (int)text.len, text.ptr, fault);
     if (shown) put_bad(printer, text, fault, out);
 }
+
+bool answer_printer_has_query(char **operands, int count, bool (*is_query)(struct csn_str text)) {
+    for (int i = 0; i < count; i++)
+        if (is_query((struct csn_str){ operands[i], strlen(operands[i]) })) return true;
+    for (int i = 0; i < count; i++)
+        cli_error(NULL, "'%s' is %s", operands[i], address_fault((struct csn_str){ operands[i], strlen(operands[i]) }));
+    return !count;
+}

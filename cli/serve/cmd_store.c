@@ -1,17 +1,16 @@
 /* callsign store: files of a symbol store. */
 #define _GNU_SOURCE
 #include <stdio.h>
-#include <string.h>
 
 #include "commands/commands.h"
 #include "serve/server_program.h"
-#include "ui/cli_message.h"
 
 enum { MOST_DAYS = 100000 };
 
 struct store_values {
-    const char *store, *layout, *cache_dir, *keep, *max_bytes, *max_age; /* the numbers as text: 0 is not none */
-    bool json, quiet, dry_run;
+    const char *store, *layout, *cache_dir, *keep;
+    uint64_t max_bytes, max_age;
+    bool has_max_bytes, has_max_age, json, quiet, dry_run;
 };
 
 static const struct option_spec options[] = {
@@ -20,9 +19,11 @@ static const struct option_spec options[] = {
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct store_values, json), .help = "one JSON object a line" },
     { .name = "layout", .kind = OPTION_TEXT, .offset = offsetof(struct store_values, layout), .value_name = "TREE",
       .help = "add: tree to write: build-id (default), debuginfod, unified,\nbreakpad, ssqp", .verbs = "add" },
-    { .name = "max-bytes", .kind = OPTION_TEXT, .offset = offsetof(struct store_values, max_bytes), .value_name = "SIZE",
+    { .name = "max-bytes", .kind = OPTION_SIZE, .offset = offsetof(struct store_values, max_bytes),
+      .given = offsetof(struct store_values, has_max_bytes), .value_name = "SIZE",
       .help = "prune: remove the oldest files until the rest takes at most\nthis", .verbs = "prune" },
-    { .name = "max-age", .kind = OPTION_TEXT, .offset = offsetof(struct store_values, max_age), .value_name = "DAYS",
+    { .name = "max-age", .kind = OPTION_NUMBER, .offset = offsetof(struct store_values, max_age),
+      .given = offsetof(struct store_values, has_max_age), .max = MOST_DAYS, .value_name = "DAYS",
       .help = "prune: remove files that were stored longer ago", .verbs = "prune" },
     { .name = "keep", .kind = OPTION_TEXT, .offset = offsetof(struct store_values, keep), .value_name = "FILE",
       .help = "prune: ids, names or paths, one a line, that stay", .verbs = "prune" },
@@ -37,24 +38,10 @@ static void put_flag(struct server_arguments *arguments, const char *word, bool 
     if (is_given) server_argument(arguments, word);
 }
 
-/* False, with a message: the value of an option is no number, or too large. */
-static bool read_number(const char *option, const char *text, bool is_size, uint64_t max, uint64_t *out) {
-    static const char digits[] = "0123456789";
-    if (!text) return true;
-    if (option_size_parse(text, out) && (is_size || !text[strspn(text, digits)]) && *out <= max) return true;
-    if (is_size) cli_error(NULL, "option '--%s' needs a number (K, M, G or T may follow), not '%s'", option, text);
-    else cli_error(NULL, "option '--%s' needs a number up to %llu, not '%s'", option, (unsigned long long)max, text);
-    return false;
-}
-
 static enum exit_code run(const void *values, char **operands, int operand_count) {
     const struct store_values *v = values;
     struct server_arguments arguments = { .items = NULL };
-    uint64_t max_bytes = 0, max_age = 0;
     char text[4200];
-    if (!read_number("max-bytes", v->max_bytes, true, UINT64_MAX, &max_bytes) ||
-        !read_number("max-age", v->max_age, false, MOST_DAYS, &max_age))
-        return EXIT_FAILED;
     server_argument(&arguments, "callsign-server");
     server_argument(&arguments, "store");
     server_setting(&arguments, "store", v->store);
@@ -63,10 +50,10 @@ static enum exit_code run(const void *values, char **operands, int operand_count
     put_flag(&arguments, "json", v->json);
     put_flag(&arguments, "quiet", v->quiet);
     put_flag(&arguments, "dry-run", v->dry_run);
-    snprintf(text, sizeof(text), "max-bytes:%llu", (unsigned long long)max_bytes);
-    put_flag(&arguments, text, v->max_bytes != NULL);
-    snprintf(text, sizeof(text), "max-age:%llu", (unsigned long long)max_age * 86400);
-    put_flag(&arguments, text, v->max_age != NULL);
+    snprintf(text, sizeof(text), "max-bytes:%llu", (unsigned long long)v->max_bytes);
+    put_flag(&arguments, text, v->has_max_bytes);
+    snprintf(text, sizeof(text), "max-age:%llu", (unsigned long long)v->max_age * 86400);
+    put_flag(&arguments, text, v->has_max_age);
     snprintf(text, sizeof(text), "keep:%s", v->keep ? v->keep : "");
     put_flag(&arguments, text, v->keep != NULL);
     server_argument(&arguments, "--");

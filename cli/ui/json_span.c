@@ -3,128 +3,67 @@
 
 #include <string.h>
 
+#include "ui/json_token.h"
+
 enum { DEPTH_MAX = 256, KEY_MAX = 64 };
-
-struct scanner {
-    const char *begin, *at, *end;
-    struct json_fault *fault;
-};
-
-static bool fail(struct scanner *s, const char *text) {
-    *s->fault = (struct json_fault){ text, (size_t)(s->at - s->begin) };
-    return false;
-}
-
-static char peek(const struct scanner *s) { return s->at < s->end ? *s->at : 0; }
-
-static void skip_blanks(struct scanner *s) {
-    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r')) s->at++;
-}
 
 /* ---- values ---- */
 
-static bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+static bool skip_value(struct json_tokens *t, unsigned depth);
 
-static bool skip_escape(struct scanner *s) {
-    s->at++;
-    if (s->at == s->end || !*s->at || !strchr("\"\\/bfnrtu", *s->at)) return fail(s, "no escape that JSON has");
-    if (*s->at++ != 'u') return true;
-    for (int i = 0; i < 4; i++, s->at++)
-        if (!is_hex(peek(s))) return fail(s, "\\u needs four hexadecimal digits");
-    return true;
+static bool skip_member(struct json_tokens *t, unsigned depth) {
+    struct csn_str name;
+    json_token_blanks(t);
+    if (json_token_peek(t) != '"') return json_token_fails(t, "no name of a member");
+    if (!json_token_string(t, &name)) return false;
+    json_token_blanks(t);
+    if (json_token_peek(t) != ':') return json_token_fails(t, "':' is missing");
+    t->at++;
+    return skip_value(t, depth);
 }
 
-static bool skip_string(struct scanner *s) {
-    s->at++;
-    while (s->at < s->end && *s->at != '"') {
-        if (*s->at != '\\') s->at++;
-        else if (!skip_escape(s)) return false;
-    }
-    if (s->at == s->end) return fail(s, "the text ends in a string");
-    s->at++;
-    return true;
-}
-
-static bool skip_digits(struct scanner *s) {
-    const char *from = s->at;
-    while (peek(s) >= '0' && peek(s) <= '9') s->at++;
-    return s->at > from || fail(s, "a digit is missing");
-}
-
-static bool skip_number(struct scanner *s) {
-    if (peek(s) == '-') s->at++;
-    if (!skip_digits(s)) return false;
-    if (peek(s) == '.') {
-        s->at++;
-        if (!skip_digits(s)) return false;
-    }
-    if (peek(s) != 'e' && peek(s) != 'E') return true;
-    s->at++;
-    if (peek(s) == '+' || peek(s) == '-') s->at++;
-    return skip_digits(s);
-}
-
-static bool skip_word(struct scanner *s) {
-    static const char *const words[] = { "true", "false", "null" };
-    for (size_t i = 0; i < 3; i++) {
-        size_t size = strlen(words[i]);
-        if ((size_t)(s->end - s->at) < size || memcmp(s->at, words[i], size) != 0) continue;
-        s->at += size;
-        return true;
-    }
-    return fail(s, s->at == s->end ? "the text ends" : "no value");
-}
-
-static bool skip_value(struct scanner *s, unsigned depth);
-
-static bool skip_member(struct scanner *s, unsigned depth) {
-    skip_blanks(s);
-    if (peek(s) != '"') return fail(s, "no name of a member");
-    if (!skip_string(s)) return false;
-    skip_blanks(s);
-    if (peek(s) != ':') return fail(s, "':' is missing");
-    s->at++;
-    return skip_value(s, depth);
-}
-
-static bool skip_items(struct scanner *s, unsigned depth) {
-    bool is_object = *s->at++ == '{';
+static bool skip_items(struct json_tokens *t, unsigned depth) {
+    bool is_object = *t->at++ == '{';
     char close = is_object ? '}' : ']';
-    if (depth == DEPTH_MAX) return fail(s, "nested too deeply");
-    skip_blanks(s);
-    if (peek(s) == close) {
-        s->at++;
+    if (depth == DEPTH_MAX) return json_token_fails(t, "nested too deeply");
+    json_token_blanks(t);
+    if (json_token_peek(t) == close) {
+        t->at++;
         return true;
     }
     for (;;) {
-        if (!(is_object ? skip_member(s, depth + 1) : skip_value(s, depth + 1))) return false;
-        skip_blanks(s);
-        if (peek(s) == close) break;
-        if (peek(s) != ',') return fail(s, s->at == s->end ? "the text ends" : "',' is missing");
-        s->at++;
+        if (!(is_object ? skip_member(t, depth + 1) : skip_value(t, depth + 1))) return false;
+        json_token_blanks(t);
+        if (json_token_peek(t) == close) break;
+        if (json_token_peek(t) != ',') return json_token_fails(t, t->at == t->end ? "the text ends" : "',' is missing");
+        t->at++;
     }
-    s->at++;
+    t->at++;
     return true;
 }
 
-static bool skip_value(struct scanner *s, unsigned depth) {
-    skip_blanks(s);
-    switch (peek(s)) {
+static bool skip_value(struct json_tokens *t, unsigned depth) {
+    struct csn_str inside;
+    json_token_blanks(t);
+    switch (json_token_peek(t)) {
     case '{':
-    case '[': return skip_items(s, depth);
-    case '"': return skip_string(s);
+    case '[': return skip_items(t, depth);
+    case '"': return json_token_string(t, &inside);
     case '-':
-    case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9': return skip_number(s);
-    default: return skip_word(s);
+    case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9': return json_token_number(t);
+    default: return json_token_word(t);
     }
 }
 
 bool json_span_value(struct csn_str text, struct csn_str *out, struct json_fault *fault) {
-    struct scanner s = { text.ptr, text.ptr, text.ptr + text.len, fault };
-    skip_blanks(&s);
-    const char *from = s.at;
-    if (!skip_value(&s, 0)) return false;
-    *out = (struct csn_str){ from, (size_t)(s.at - from) };
+    struct json_tokens t = { .at = text.ptr, .end = text.ptr + text.len };
+    json_token_blanks(&t);
+    const char *from = t.at;
+    if (!skip_value(&t, 0)) {
+        *fault = (struct json_fault){ t.fault, (size_t)(t.at - text.ptr) };
+        return false;
+    }
+    *out = (struct csn_str){ from, (size_t)(t.at - from) };
     return true;
 }
 
@@ -140,10 +79,10 @@ static bool take_value(struct json_items *items, char separator, struct csn_str 
     struct json_fault fault;
     if (!json_span_value(items->rest, out, &fault)) return false;
     const char *end = items->rest.ptr + items->rest.len;
-    struct scanner s = { out->ptr, out->ptr + out->len, end, &fault };
-    skip_blanks(&s);
-    if (peek(&s) == separator) s.at++;
-    items->rest = (struct csn_str){ s.at, (size_t)(end - s.at) };
+    struct json_tokens t = { .at = out->ptr + out->len, .end = end };
+    json_token_blanks(&t);
+    if (json_token_peek(&t) == separator) t.at++;
+    items->rest = (struct csn_str){ t.at, (size_t)(end - t.at) };
     return true;
 }
 
@@ -178,18 +117,6 @@ static uint32_t hex_value(const char *digits) {
     return value;
 }
 
-static size_t put_utf8(char *out, uint32_t c) {
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    size_t count = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char heads[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-    for (size_t i = count - 1; i > 0; i--, c >>= 6) out[i] = (char)(0x80 | (c & 0x3f));
-    out[0] = (char)(heads[count] | c);
-    return count;
-}
-
 /* "\u00e9", or two of them for one character; a half alone is U+FFFD. Never longer than the escape. */
 static size_t put_unicode(const char **at, const char *end, char *out) {
     uint32_t c = hex_value(*at + 2);
@@ -199,10 +126,10 @@ static size_t put_unicode(const char **at, const char *end, char *out) {
         uint32_t low = hex_value(*at + 2);
         if (low >= 0xdc00 && low < 0xe000) {
             *at += 6;
-            return put_utf8(out, 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00));
+            return json_put_utf8(out, 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00));
         }
     }
-    return put_utf8(out, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
+    return json_put_utf8(out, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
 }
 
 static char escaped(char c) {

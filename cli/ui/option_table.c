@@ -127,6 +127,7 @@ static bool store(struct option_reader *reader, struct found_option found, struc
     const struct option_spec *option = found.spec;
     char *member = (char *)reader->values + found.base + option->offset;
     reader->given |= (uint64_t)1 << found.number;
+    if (option->given) *((bool *)reader->values + found.base + option->given) = true;
     if (option->kind == OPTION_FLAG) {
         if (given.value) {
             cli_error(NULL, "option '%.*s' takes no value", given.spelling_size, given.spelling);

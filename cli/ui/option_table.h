@@ -26,6 +26,7 @@ struct option_spec {
     char letter;            /* 0: none */
     enum option_kind kind;
     size_t offset;          /* of the member in the structure of values */
+    size_t given;           /* of a bool there that is set: 0 is not the default; 0: there is none */
     uint64_t min, max;      /* smallest and largest number; max 0: any */
     const char *value_name; /* for the help */
     const char *help;       /* one line or several, separated by newlines */

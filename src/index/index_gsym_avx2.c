@@ -21,7 +21,7 @@ AVX2_INLINE struct csn_str begin_string(const struct csn_index *index, uint64_t 
 /* The file is one of the accelerator's. */
 AVX2_INLINE void put_frame(const struct csn_index *index, const struct csni_direct_walk *w, struct csn_frame *out) {
     const uint8_t *file = index->accel.files + (size_t)w->file * CSNI_ACCEL_FILE;
-    uint64_t directory = csni_direct_load64(file), base = csni_direct_load64(file + 8);
+    uint64_t directory = csni_load64(file), base = csni_load64(file + 8);
     out->directory = begin_string(index, directory >> 8, directory & 0xff);
     out->base = begin_string(index, base >> 8, base & 0xff);
     out->line = w->line;
@@ -48,7 +48,7 @@ AVX2 csn_status csni_index_gsym_lookup_avx2(const struct csn_index *index, uint6
     const struct csni_gsym_accel *accel = &index->accel;
     uint64_t rel = addr - accel->first, left;
     if (rel >= accel->covered) return csni_index_gsym_lookup(index, addr, frames, cap, out_count, err);
-    uint64_t entry = csni_direct_load64(csni_accel_entry(accel, addr));
+    uint64_t entry = csni_load64(csni_accel_entry(accel, addr));
     csni_gsym_prefetch_string(&index->gsym, entry >> 32);
     const uint8_t *block = csni_direct_block(accel, (uint32_t)entry, &left);
     struct csni_direct_walk w;
@@ -57,7 +57,7 @@ AVX2 csn_status csni_index_gsym_lookup_avx2(const struct csn_index *index, uint6
     size_t count = w.node ? put_inlined(index, &w, frames, cap) : 0;
     if (count < cap) {
         struct csn_frame *out = &frames[count];
-        out->name = begin_string(index, csni_direct_load32(w.function + 8), w.function[16]);
+        out->name = begin_string(index, csni_load32(w.function + 8), w.function[16]);
         put_frame(index, &w, out);
         out->offset = w.rel;
         out->flags = 0;
@@ -82,10 +82,10 @@ AVX2_INLINE void put_ref(const struct csni_direct_walk *w, uint64_t name, uint64
 AVX2_INLINE bool put_refs(const struct csn_index *index, struct csni_direct_walk *w, struct csn_frame_ref *frames, size_t cap,
                           struct csn_lookup *out) {
     const struct csni_gsym_accel *accel = &index->accel;
-    uint32_t function = csni_direct_load32(w->function + 12);
+    uint32_t function = csni_load32(w->function + 12);
     if (function >= accel->function_count) return false;
-    *out = (struct csn_lookup){ .function_start = accel->first + csni_direct_load32(w->function),
-                                .function_size = csni_direct_load32(w->function + 4), .function_index = function, .reason = w->reason };
+    *out = (struct csn_lookup){ .function_start = accel->first + csni_load32(w->function),
+                                .function_size = csni_load32(w->function + 4), .function_index = function, .reason = w->reason };
     if (index->gsym.member_count) out->binary = csni_gsym_member_at(&index->gsym, out->function_start);
     size_t count = 0;
     for (; w->node && count < CSN_INLINE_DEPTH_MAX; count++) {
@@ -93,7 +93,7 @@ AVX2_INLINE bool put_refs(const struct csn_index *index, struct csni_direct_walk
         struct csni_direct_call call = csni_direct_leave_node(accel, w);
         if (count < cap) put_ref(&own, call.name, call.offset, CSN_FRAME_INLINED, &frames[count]);
     }
-    if (count < cap) put_ref(w, csni_direct_load32(w->function + 8), 0, 0, &frames[count]);
+    if (count < cap) put_ref(w, csni_load32(w->function + 8), 0, 0, &frames[count]);
     out->frame_count = count + 1;
     return true;
 }
@@ -104,7 +104,7 @@ AVX2 csn_status csni_index_gsym_lookup_refs_avx2(const struct csn_index *index, 
     uint64_t rel = addr - accel->first, left;
     struct csni_direct_walk w;
     if (mode == CSN_LOOKUP_DEFAULT && rel < accel->covered) {
-        const uint8_t *block = csni_direct_block(accel, csni_direct_load32(csni_accel_entry(accel, addr)), &left);
+        const uint8_t *block = csni_direct_block(accel, csni_load32(csni_accel_entry(accel, addr)), &left);
         if (block && csni_direct_segment(accel, block, left, rel, &w) && put_refs(index, &w, frames, cap, out)) return CSN_OK;
     }
     return csni_index_gsym_lookup_refs(index, addr, mode, frames, cap, out, err);
@@ -133,7 +133,7 @@ AVX2 size_t csni_index_gsym_group_avx2(struct csni_index_batch *b, const uint64_
     for (k = 0; k < count; k++)
         if (csni_accel_covers(accel, addrs[k])) csni_prefetch(csni_accel_entry(accel, addrs[k]));
     for (known = 0; known < count && csni_accel_covers(accel, addrs[known]); known++) {
-        blocks[known] = csni_direct_block(accel, csni_direct_load32(csni_accel_entry(accel, addrs[known])), &left[known]);
+        blocks[known] = csni_direct_block(accel, csni_load32(csni_accel_entry(accel, addrs[known])), &left[known]);
         if (!blocks[known]) break;
     }
     for (k = 0; k < known && b->cap - b->used >= CSNI_BATCH_FRAMES_EACH; k++)

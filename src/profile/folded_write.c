@@ -33,13 +33,11 @@ static void put_folded_name(struct csni_buffer *line, struct csn_str name) {
     if (at) line->size += name.len;
 }
 
-/* Of a caller the return address, as perf has it: formats whose addresses are those of calls give the same text. */
+/* Of a caller the return address, from whatever format. */
 static void put_unknown(struct csni_buffer *line, const struct csn_profile *p, const struct profile_location *location, bool is_caller) {
     static const char digits[] = "0123456789abcdef";
     char text[2 + 16], *at = text + sizeof text;
-    const bool returns = location->flags & (CSN_STACK_RETURN | CSN_STACK_EITHER);
-    uint64_t value = location->value;
-    if (is_caller && !returns && value && value != UINT64_MAX) value++;
+    uint64_t value = csni_profile_return_address(location, is_caller);
     if (location->module != CSN_PROFILE_NO_MODULE) {
         struct csn_str path = csni_profile_str(p, p->modules.items[location->module].path);
         for (size_t i = path.len; i > 0; i--)

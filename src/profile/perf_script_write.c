@@ -26,16 +26,9 @@ static void put_frame_line(struct profile_out *out, uint64_t addr, struct csn_st
     csni_profile_put_text(out, ")\n");
 }
 
-/* perf has return addresses of callers, but for the first frame after those of the kernel, which was interrupted. */
-static uint64_t chain_address(const struct profile_location *location, bool is_caller) {
-    const bool returns = location->flags & (CSN_STACK_RETURN | CSN_STACK_EITHER);
-    const uint64_t value = location->value;
-    return is_caller && !returns && value && value != UINT64_MAX ? value + 1 : value;
-}
-
 /* Inlined calls stand above the function that they are in, with its address. */
 static void put_chain_location(struct profile_out *out, const struct csn_profile *p, const struct profile_location *location, bool is_caller) {
-    const uint64_t addr = chain_address(location, is_caller);
+    const uint64_t addr = csni_profile_return_address(location, is_caller);
     const struct csn_str module = location->module == CSN_PROFILE_NO_MODULE ? CSN_STR("")
                                                                              : csni_profile_str(p, p->modules.items[location->module].path);
     for (uint32_t k = 0; k < location->line_count; k++) {
@@ -75,7 +68,7 @@ csn_status csni_perf_script_write(struct csn_profile *p, struct profile_out *out
         const uint32_t type = event_value(p, values);
         if (!values[type]) continue;
         put_head(out, p, row, values[type], type);
-        bool is_first = true, in_kernel = false;
+        bool is_first = true, in_kernel = false; /* the first frame after those of the kernel was interrupted */
         for (uint32_t node = row->stack; node; node = p->nodes.items[node].caller) {
             const struct profile_location *location = &p->locations.items[p->nodes.items[node].location];
             const bool was_in_kernel = in_kernel;

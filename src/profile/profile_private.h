@@ -39,6 +39,13 @@ struct profile_location {
     uint64_t value;
 };
 
+/* Its address in formats that have return addresses of callers, as perf's texts: other formats have those of the calls. */
+static inline uint64_t csni_profile_return_address(const struct profile_location *location, bool is_caller) {
+    const bool returns = location->flags & (CSN_STACK_RETURN | CSN_STACK_EITHER);
+    const uint64_t value = location->value;
+    return is_caller && !returns && value && value != UINT64_MAX ? value + 1 : value;
+}
+
 /* A stack is a node: its innermost location, and the stack of its caller. Node 0 is the empty stack. */
 struct profile_node {
     uint32_t caller, location;

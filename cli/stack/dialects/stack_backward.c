@@ -73,12 +73,8 @@ static enum line_kind read_backward_line(void *state, struct stack_modules *modu
 static void fill_backward(struct line_filler *f) {
     struct line_scan s = scan_on(f->text);
     size_t at;
-    if (!scan_find(&s, "Source \"", &at)) {
-        fill_line_in_brackets(f);
-        return;
-    }
-    fill_part(f, 0, f->text.len);
-    fill_ending(f);
+    if (scan_find(&s, "Source \"", &at)) fill_nothing(f);
+    else fill_line_in_brackets(f);
 }
 
 const struct stack_dialect backward_dialect = { .name = "backward", .marks = { MARK_HASH | MARK_HEX },

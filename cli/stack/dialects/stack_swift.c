@@ -74,12 +74,8 @@ static void fill_swift(struct line_filler *f) {
     struct line_scan s = scan_on(f->text);
     size_t at, bracket;
     const bool has_file = scan_find(&s, " at /", &at) && !(scan_find(&s, " (", &bracket) && bracket < at);
-    if (!has_file) {
-        fill_line_in_brackets(f);
-        return;
-    }
-    fill_part(f, 0, f->text.len);
-    fill_ending(f);
+    if (has_file) fill_nothing(f);
+    else fill_line_in_brackets(f);
 }
 
 const struct stack_dialect swift_dialect = { .name = "swift", .marks = { MARK_NUMBER | MARK_HEX, MARK_START_HEX },

@@ -170,12 +170,8 @@ static void fill_windbg(struct line_filler *f) {
     struct line_scan s = scan_on(f->text);
     size_t at;
     const bool has_file = (scan_find(&s, " [", &at) && scan_find(&s, " @ ", &at)) || scan_find(&s, "): ", &at);
-    if (!has_file) {
-        fill_line_in_brackets(f);
-        return;
-    }
-    fill_part(f, 0, f->text.len);
-    fill_ending(f);
+    if (has_file) fill_nothing(f);
+    else fill_line_in_brackets(f);
 }
 
 const struct stack_dialect windbg_dialect = { .name = "windbg", .marks = { MARK_OFFSET, MARK_VALUE },

@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-#if defined(__SSE2__) && !defined(CSNI_PORTABLE)
-#include <emmintrin.h>
-#endif
+#include "ui/text_bytes.h"
 
 enum byte_kind { BYTE_OTHER, BYTE_X, BYTE_PLUS, BYTE_P, BYTE_COLON, BYTE_SEMICOLON, BYTE_BRACKET, BYTE_W, BYTE_DASH, BYTE_BAR, BYTE_AT, BYTE_K, BYTE_L };
 
@@ -14,11 +12,6 @@ static const uint8_t byte_kinds[256] = {
     ['w'] = BYTE_W, ['-'] = BYTE_DASH, ['|'] = BYTE_BAR, ['@'] = BYTE_AT,
     ['K'] = BYTE_K, ['L'] = BYTE_L,
 };
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_hex_digit(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-static bool is_blank_char(char c) { return c == ' ' || c == '\t'; }
-static char byte_at(struct csn_str line, size_t at) { return at < line.len ? line.ptr[at] : 0; }
 
 /* "1.234567:", of which the colon is at `at`. */
 static bool ends_time(struct csn_str line, size_t at) {
@@ -55,11 +48,6 @@ static bool begins_value(struct csn_str line, size_t at) {
     return true;
 }
 
-static inline bool has_text(struct csn_str line, size_t at, const char *text) {
-    size_t size = strlen(text);
-    return line.len - at >= size && memcmp(line.ptr + at, text, size) == 0;
-}
-
 static uint32_t mark_at(struct csn_str line, size_t i) {
     switch (byte_kinds[(uint8_t)line.ptr[i]]) {
     case BYTE_X:
@@ -67,11 +55,11 @@ static uint32_t mark_at(struct csn_str line, size_t i) {
         return is_upper_address(line, i + 1) ? MARK_HEX | MARK_KERNEL : MARK_HEX;
     case BYTE_PLUS:
         if (!is_digit(byte_at(line, i + 1 + (byte_at(line, i + 1) == ' ')))) return 0;
-        return has_text(line, i + 1, "0x") || has_text(line, i + 1, " 0x") ? MARK_PLUS | MARK_OFFSET : MARK_PLUS;
+        return has_text_at(line, i + 1, "0x") || has_text_at(line, i + 1, " 0x") ? MARK_PLUS | MARK_OFFSET : MARK_PLUS;
     case BYTE_P: return is_register(line, i) ? MARK_REGISTER : 0;
     case BYTE_COLON: return (ends_time(line, i) ? MARK_TIME : 0) | (begins_value(line, i + 1) ? MARK_VALUE : 0);
-    case BYTE_K: return has_text(line, i, "Kernel Offset") ? MARK_KERNEL : 0;
-    case BYTE_L: return has_text(line, i, "Linux version") ? MARK_KERNEL : 0;
+    case BYTE_K: return has_text_at(line, i, "Kernel Offset") ? MARK_KERNEL : 0;
+    case BYTE_L: return has_text_at(line, i, "Linux version") ? MARK_KERNEL : 0;
     case BYTE_AT: return MARK_AT;
     case BYTE_BAR: return MARK_FIELDS;
     case BYTE_SEMICOLON: return MARK_FOLDED;
@@ -79,25 +67,18 @@ static uint32_t mark_at(struct csn_str line, size_t i) {
         if (is_hex_digit(byte_at(line, i + 1)))
             return line.ptr[i + 1] == '0' && byte_at(line, i + 2) == 'x' ? MARK_MODULE | MARK_BRACKET_HEX : MARK_MODULE;
         return byte_at(line, i + 1) == '<' && is_hex_digit(byte_at(line, i + 2)) ? MARK_KERNEL : 0;
-    case BYTE_W: return has_text(line, i, "wasm") ? MARK_WASM : 0;
+    case BYTE_W: return has_text_at(line, i, "wasm") ? MARK_WASM : 0;
     case BYTE_DASH:
         if (i && line.ptr[i - 1] == '/' && byte_at(line, i + 1) == '/') return MARK_BRANCH;
-        return i > 4 && has_text(line, i - 5, "build-id") ? MARK_BUILD_ID : 0;
+        return i > 4 && has_text_at(line, i - 5, "build-id") ? MARK_BUILD_ID : 0;
     default: return 0;
     }
 }
 
 /* ---- where marks may be ---- */
 
-enum { BLOCK = 16 };
-
 /* Bit i: a mark may be at byte i of the block. Most bytes of a log begin none. The bytes before and behind the block are there, too. */
-#if defined(__SSE2__) && !defined(CSNI_PORTABLE)
-static inline __m128i bytes_at(const char *p) { return _mm_loadu_si128((const __m128i *)(const void *)p); }
-static inline __m128i equal_to(__m128i bytes, char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); }
-static inline __m128i either(__m128i a, __m128i b) { return _mm_or_si128(a, b); }
-static inline __m128i both(__m128i a, __m128i b) { return _mm_and_si128(a, b); }
-
+#if TEXT_BLOCKS
 static inline uint32_t possible_marks(const char *p) {
     __m128i before = bytes_at(p - 1), here = bytes_at(p), after = bytes_at(p + 1);
     __m128i blank = either(equal_to(before, ' '), equal_to(before, '\t'));
@@ -115,7 +96,7 @@ static inline uint32_t possible_marks(const char *p) {
 #else
 static inline uint32_t possible_marks(const char *p) {
     uint32_t found = 0;
-    for (uint32_t i = 0; i < BLOCK; i++) found |= (uint32_t)(byte_kinds[(uint8_t)p[i]] != BYTE_OTHER) << i;
+    for (uint32_t i = 0; i < TEXT_BLOCK; i++) found |= (uint32_t)(byte_kinds[(uint8_t)p[i]] != BYTE_OTHER) << i;
     return found;
 }
 #endif
@@ -129,13 +110,13 @@ static uint32_t marks_in_block(struct csn_str line, size_t from, uint32_t possib
 static uint32_t marks_within(struct csn_str line) {
     uint32_t marks = 0;
     size_t i = 1;
-    if (line.len < BLOCK + 2) {
+    if (line.len < TEXT_BLOCK + 2) {
         for (i = 0; i < line.len; i++) marks |= mark_at(line, i);
         return marks;
     }
-    for (; i + BLOCK < line.len; i += BLOCK) marks |= marks_in_block(line, i, possible_marks(line.ptr + i));
+    for (; i + TEXT_BLOCK < line.len; i += TEXT_BLOCK) marks |= marks_in_block(line, i, possible_marks(line.ptr + i));
     /* The last block overlaps the one before. */
-    size_t last = line.len - 1 - BLOCK;
+    size_t last = line.len - 1 - TEXT_BLOCK;
     marks |= marks_in_block(line, last, possible_marks(line.ptr + last) >> (i - last) << (i - last));
     return marks | mark_at(line, 0) | mark_at(line, line.len - 1);
 }

@@ -83,6 +83,7 @@ static inline void scan_filled(struct line_scan *s) {
         return;
     }
 }
+
 static inline struct csn_str scan_rest(const struct line_scan *s) {
     return (struct csn_str){ s->line.ptr + s->at, s->line.len - s->at };
 }

@@ -139,6 +139,11 @@ static void fill_chain_at(struct line_filler *f, size_t at, const char *open, co
     fill_ending(f);
 }
 
+void fill_nothing(struct line_filler *f) {
+    fill_part(f, 0, f->text.len);
+    fill_ending(f);
+}
+
 void fill_behind_line(struct line_filler *f) { fill_chain_at(f, f->text.len, " ", ""); }
 
 void fill_line_in_brackets(struct line_filler *f) { fill_chain_at(f, f->at->fill_end, " (", ")"); }

@@ -48,6 +48,8 @@ void fill_name(struct line_filler *f, uint32_t k);
 /* Whether frame k has a file and line of its own: those of another function with the same code are none. */
 bool fill_has_file(const struct line_filler *f, uint32_t k);
 void fill_file(struct line_filler *f, uint32_t k, bool base_only);
+/* The line as it is: it tells more than an answer would. */
+void fill_nothing(struct line_filler *f);
 /* The line, then " area at /src/shapes.h:6, inlined into main at /src/main.c:12", once: not where it stands there already. */
 void fill_behind_line(struct line_filler *f);
 /* The line, with " (area at /src/shapes.h:6, inlined into main at /src/main.c:12)" at fill_end, once. */

@@ -2,6 +2,7 @@
 #include "stack/records/json_code.h"
 
 #include "ui/json_out.h"
+#include "ui/json_token.h"
 
 enum { TEXT_ENDS = -1 };
 
@@ -35,21 +36,13 @@ static bool read_low_half(struct json_reader *reader, unsigned level, uint32_t *
     return false;
 }
 
-static unsigned utf8_of(uint32_t c, char *out) {
-    static const unsigned char heads[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-    unsigned count = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (unsigned i = count - 1; i > 0; i--, c >>= 6) out[i] = (char)(0x80 | (c & 0x3f));
-    out[0] = (char)(heads[count == 1 ? 0 : count] | c);
-    return count;
-}
-
 /* After "\u". A half alone is U+FFFD. */
 static int read_unicode(struct json_reader *reader, unsigned level) {
     uint32_t c, low;
     if (!read_four_digits(reader, level, &c)) return TEXT_ENDS;
     if (c >= 0xd800 && c < 0xdc00 && read_low_half(reader, level, &low)) c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
     else if (c >= 0xd800 && c < 0xe000) c = 0xfffd;
-    reader->rest[level].count = (uint8_t)utf8_of(c, reader->rest[level].bytes);
+    reader->rest[level].count = (uint8_t)json_put_utf8(reader->rest[level].bytes, c);
     reader->rest[level].next = 1;
     return (uint8_t)reader->rest[level].bytes[0];
 }
@@ -133,20 +126,14 @@ static void put_level(struct json_writing *writing, unsigned level, const char *
     }
 }
 
-static bool has_strings(const struct json_code *code) {
+bool json_code_has(const struct json_code *code, enum json_form form) {
     for (unsigned i = 0; i < code->count; i++)
-        if (code->forms[i] == JSON_STRING) return true;
-    return false;
-}
-
-bool json_code_has_bytes(const struct json_code *code) {
-    for (unsigned i = 0; i < code->count; i++)
-        if (code->forms[i] == JSON_BYTES) return true;
+        if (code->forms[i] == form) return true;
     return false;
 }
 
 void json_put_text(struct json_writing *writing, struct csn_str text) {
-    const bool strings = has_strings(writing->code);
+    const bool strings = json_code_has(writing->code, JSON_STRING);
     size_t size;
     for (size_t i = 0; i < text.len; i += size ? size : 1) {
         size = strings ? json_utf8_size(text.ptr + i, text.len - i) : 1;
@@ -162,7 +149,7 @@ struct json_writing json_writing_on(const struct json_code *code, struct out_buf
 
 void json_put_raw(struct json_writing *writing, struct csn_str raw) {
     if (!raw.len) return;
-    if (json_code_has_bytes(writing->code)) { /* numbers: a comma stands between them, and nowhere else */
+    if (json_code_has(writing->code, JSON_BYTES)) { /* numbers: a comma stands between them, and nowhere else */
         size_t at = 0;
         while (at < raw.len && raw.ptr[at] == ' ') at++;
         const bool has_comma = at < raw.len && raw.ptr[at] == ',';

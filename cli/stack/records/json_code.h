@@ -32,7 +32,7 @@ int json_read_byte(struct json_reader *reader);
 /* How many bytes of `raw` stand for the first `count` bytes of its text. */
 size_t json_raw_size(const struct json_code *code, struct csn_str raw, size_t count);
 
-bool json_code_has_bytes(const struct json_code *code);
+bool json_code_has(const struct json_code *code, enum json_form form);
 
 /* ---- writing ---- */
 

@@ -6,13 +6,15 @@
 #include <string.h>
 
 #include "stack/records/json_gate.h"
+#include "ui/json_token.h"
 
 enum { DEPTH_MAX = 64, NAME_SHOWN = 32, BYTES_MIN = 8, NUMBER_MAX = 40 };
 
 /* A line, or the text of a string that is a record itself. */
 struct walk {
     struct json_record *record;
-    const char *begin, *at, *end;
+    const char *begin;
+    struct json_tokens tokens;
     struct json_code code;     /* of the text that is walked over; none: the line's own */
     struct json_reader mapped; /* from the text to the line: the first `mapped_size` bytes have been read */
     size_t mapped_size;
@@ -131,8 +133,8 @@ static bool walk_into(struct walk *walk, struct csn_str raw, enum json_form form
     inner.mapped_size = 0;
     if (!decode(&inner.code, raw, &text)) record->no_memory = true;
     while (text.count && memchr("\r\n", text.bytes[text.count - 1], 2)) text.count--;
-    inner.begin = inner.at = text.bytes;
-    inner.end = text.bytes + text.count;
+    inner.begin = inner.tokens.at = text.bytes;
+    inner.tokens.end = text.bytes + text.count;
     const bool good = !record->no_memory && text.count && memchr("{[", text.bytes[0], 2) && walk_over(&inner);
     text_buffer_deinit(&text);
     if (good) return true;
@@ -170,7 +172,7 @@ static bool bytes_may_have_frames(struct walk *walk, struct csn_str inside) {
 
 /* An array of numbers, without its brackets, which are all of bytes. */
 static void see_bytes(struct walk *walk, struct csn_str inside) {
-    if (!walk->is_text || json_code_has_bytes(&walk->code)) return;
+    if (!walk->is_text || json_code_has(&walk->code, JSON_BYTES)) return;
     const bool may = bytes_may_have_frames(walk, inside);
     if (!may && walk->name != walk->wanted) return;
     const struct csn_str raw = raw_of(walk, inside);
@@ -179,85 +181,27 @@ static void see_bytes(struct walk *walk, struct csn_str inside) {
 
 /* ---- the walk ---- */
 
-static char peek(const struct walk *walk) { return walk->at < walk->end ? *walk->at : 0; }
-
-static void skip_blanks(struct walk *walk) {
-    while (walk->at < walk->end && (*walk->at == ' ' || *walk->at == '\t' || *walk->at == '\n' || *walk->at == '\r')) walk->at++;
-}
-
-static bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-
-static bool skip_escape(struct walk *walk) {
-    walk->at++;
-    if (walk->at == walk->end || !memchr("\"\\/bfnrtu", *walk->at, 9)) return false;
-    if (*walk->at++ != 'u') return true;
-    for (int i = 0; i < 4; i++, walk->at++)
-        if (!is_hex(peek(walk))) return false;
-    return true;
-}
-
-static bool skip_string(struct walk *walk, struct csn_str *inside) {
-    const char *from = ++walk->at;
-    while (walk->at < walk->end && *walk->at != '"') {
-        if (*walk->at != '\\') walk->at++;
-        else if (!skip_escape(walk)) return false;
-    }
-    if (walk->at == walk->end) return false;
-    *inside = (struct csn_str){ from, (size_t)(walk->at++ - from) };
-    return true;
-}
-
-static bool skip_digits(struct walk *walk) {
-    const char *from = walk->at;
-    while (peek(walk) >= '0' && peek(walk) <= '9') walk->at++;
-    return walk->at > from;
-}
-
-static bool skip_number(struct walk *walk) {
-    if (peek(walk) == '-') walk->at++;
-    if (!skip_digits(walk)) return false;
-    if (peek(walk) == '.') {
-        walk->at++;
-        if (!skip_digits(walk)) return false;
-    }
-    if (peek(walk) != 'e' && peek(walk) != 'E') return true;
-    walk->at++;
-    if (peek(walk) == '+' || peek(walk) == '-') walk->at++;
-    return skip_digits(walk);
-}
-
-static bool skip_word(struct walk *walk) {
-    static const char *const words[] = { "true", "false", "null" };
-    for (size_t i = 0; i < 3; i++) {
-        const size_t size = strlen(words[i]);
-        if ((size_t)(walk->end - walk->at) < size || memcmp(walk->at, words[i], size) != 0) continue;
-        walk->at += size;
-        return true;
-    }
-    return false;
-}
-
 /* An array of at least some numbers from 0 to 255 and nothing else. False, and nothing is skipped: it is none. */
-static bool skip_bytes(struct walk *walk, struct csn_str *inside) {
-    const char *from = walk->at, *begin = from + 1, *last = NULL;
+static bool skip_bytes(struct json_tokens *t, struct csn_str *inside) {
+    const char *from = t->at, *begin = from + 1, *last = NULL;
     unsigned count = 0;
     bool good;
-    walk->at++;
+    t->at++;
     do {
-        skip_blanks(walk);
-        const char *number = walk->at;
-        good = skip_digits(walk) && walk->at - number <= 3 && (number[0] != '0' || walk->at - number == 1)
-               && (walk->at - number < 3 || memcmp(number, "255", 3) <= 0);
+        json_token_blanks(t);
+        const char *number = t->at;
+        good = json_token_digits(t) && t->at - number <= 3 && (number[0] != '0' || t->at - number == 1)
+               && (t->at - number < 3 || memcmp(number, "255", 3) <= 0);
         if (!count++) begin = number;
-        last = walk->at;
-        skip_blanks(walk);
-    } while (good && peek(walk) == ',' && walk->at++);
-    if (good && peek(walk) == ']' && count >= BYTES_MIN) {
-        walk->at++;
+        last = t->at;
+        json_token_blanks(t);
+    } while (good && json_token_peek(t) == ',' && t->at++);
+    if (good && json_token_peek(t) == ']' && count >= BYTES_MIN) {
+        t->at++;
         *inside = (struct csn_str){ begin, (size_t)(last - begin) };
         return true;
     }
-    walk->at = from;
+    t->at = from;
     return false;
 }
 
@@ -267,10 +211,10 @@ static bool walk_value(struct walk *walk, unsigned depth);
 static bool walk_member(struct walk *walk, unsigned depth) {
     const struct walk outer = *walk;
     struct csn_str name;
-    if (peek(walk) != '"' || !skip_string(walk, &name)) return false;
-    skip_blanks(walk);
-    if (peek(walk) != ':') return false;
-    walk->at++;
+    if (json_token_peek(&walk->tokens) != '"' || !json_token_string(&walk->tokens, &name)) return false;
+    json_token_blanks(&walk->tokens);
+    if (json_token_peek(&walk->tokens) != ':') return false;
+    walk->tokens.at++;
     enter_member(walk, name);
     if (!walk_value(walk, depth)) return false;
     walk->name = outer.name;
@@ -280,55 +224,55 @@ static bool walk_member(struct walk *walk, unsigned depth) {
 }
 
 static bool walk_items(struct walk *walk, unsigned depth) {
-    const bool is_object = *walk->at++ == '{', was_item = walk->is_item;
+    const bool is_object = *walk->tokens.at++ == '{', was_item = walk->is_item;
     const char close = is_object ? '}' : ']';
     if (depth == DEPTH_MAX) return false;
     walk->is_item = !is_object;
-    skip_blanks(walk);
-    if (peek(walk) == close) {
-        walk->at++;
+    json_token_blanks(&walk->tokens);
+    if (json_token_peek(&walk->tokens) == close) {
+        walk->tokens.at++;
         walk->is_item = was_item;
         return true;
     }
     for (;;) {
-        skip_blanks(walk);
+        json_token_blanks(&walk->tokens);
         if (!(is_object ? walk_member(walk, depth + 1) : walk_value(walk, depth + 1))) return false;
-        skip_blanks(walk);
-        if (peek(walk) == close) break;
-        if (peek(walk) != ',') return false;
-        walk->at++;
+        json_token_blanks(&walk->tokens);
+        if (json_token_peek(&walk->tokens) == close) break;
+        if (json_token_peek(&walk->tokens) != ',') return false;
+        walk->tokens.at++;
     }
-    walk->at++;
+    walk->tokens.at++;
     walk->is_item = was_item;
     return true;
 }
 
 static void see_scalar(struct walk *walk, const char *from) {
-    if (walk->is_origin) walk->record->origin += mix(walk->name, hash_of((struct csn_str){ from, (size_t)(walk->at - from) }));
+    if (walk->is_origin) walk->record->origin += mix(walk->name, hash_of((struct csn_str){ from, (size_t)(walk->tokens.at - from) }));
 }
 
 static bool walk_value(struct walk *walk, unsigned depth) {
     struct csn_str inside;
-    skip_blanks(walk);
-    const char *from = walk->at;
-    switch (peek(walk)) {
+    json_token_blanks(&walk->tokens);
+    const char *from = walk->tokens.at;
+    switch (json_token_peek(&walk->tokens)) {
     case '[':
-        if (skip_bytes(walk, &inside)) {
+        if (skip_bytes(&walk->tokens, &inside)) {
             see_bytes(walk, inside);
             return true;
         }
         return walk_items(walk, depth);
     case '{': return walk_items(walk, depth);
     case '"':
-        if (!skip_string(walk, &inside)) return false;
+        if (!json_token_string(&walk->tokens, &inside)) return false;
         see_string(walk, inside);
         return true;
     case '-':
     case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
-        if (!skip_number(walk)) return false;
+        if (!json_token_number(&walk->tokens)) return false;
         break;
     default:
-        if (!skip_word(walk)) return false;
+        if (!json_token_word(&walk->tokens)) return false;
     }
     see_scalar(walk, from);
     return true;
@@ -336,32 +280,32 @@ static bool walk_value(struct walk *walk, unsigned depth) {
 
 /* "\"message\" : \"text\",": a line of an object that is spread over lines. */
 static bool walk_line_of_object(struct walk *walk) {
-    const char *from = walk->at;
+    const char *from = walk->tokens.at;
     struct csn_str name;
-    if (!skip_string(walk, &name)) return false;
-    skip_blanks(walk);
-    if (peek(walk) == ':') {
-        walk->at++;
+    if (!json_token_string(&walk->tokens, &name)) return false;
+    json_token_blanks(&walk->tokens);
+    if (json_token_peek(&walk->tokens) == ':') {
+        walk->tokens.at++;
         enter_member(walk, name);
     } else {
-        walk->at = from;
+        walk->tokens.at = from;
         walk->is_text = true; /* an item of an array */
     }
-    skip_blanks(walk);
-    if (walk->end - walk->at == 1 && (*walk->at == '{' || *walk->at == '[')) { /* its items follow */
-        walk->at++;
+    json_token_blanks(&walk->tokens);
+    if (walk->tokens.end - walk->tokens.at == 1 && (*walk->tokens.at == '{' || *walk->tokens.at == '[')) { /* its items follow */
+        walk->tokens.at++;
         return true;
     }
     return walk_value(walk, 1);
 }
 
 static bool walk_over(struct walk *walk) {
-    const bool good = peek(walk) == '"' ? walk_line_of_object(walk) : walk_value(walk, 0);
+    const bool good = json_token_peek(&walk->tokens) == '"' ? walk_line_of_object(walk) : walk_value(walk, 0);
     if (!good) return false;
-    skip_blanks(walk);
-    if (peek(walk) == ',') walk->at++; /* between the objects of an array that is spread over lines */
-    skip_blanks(walk);
-    return walk->at == walk->end;
+    json_token_blanks(&walk->tokens);
+    if (json_token_peek(&walk->tokens) == ',') walk->tokens.at++; /* between the objects of an array that is spread over lines */
+    json_token_blanks(&walk->tokens);
+    return walk->tokens.at == walk->tokens.end;
 }
 
 /* ---- records ---- */
@@ -389,7 +333,7 @@ bool json_record_read(struct json_record *record, struct csn_str line, size_t be
     record->count = 0;
     record->origin = 0;
     const struct csn_str rest = { line.ptr + begin, line.len - begin };
-    struct walk walk = { .record = record, .begin = rest.ptr, .at = rest.ptr, .end = rest.ptr + rest.len, .line = line.ptr,
+    struct walk walk = { .record = record, .begin = rest.ptr, .tokens = { .at = rest.ptr, .end = rest.ptr + rest.len }, .line = line.ptr,
                          .wanted = wanted, .name = 1 };
     if (walk_over(&walk) && !record->no_memory) return true;
     record->count = 0;

@@ -28,7 +28,7 @@ struct log_lines {
     bool has_whole;
     size_t next;               /* text of the record */
     size_t done;               /* bytes of the line that have been given */
-    bool inside, continues;    /* a text is being read; a line of it has been given */
+    bool inside;               /* a text is being read, of which a line has been given */
     struct json_reader reader;
     struct text_buffer text;   /* of the line that has been given */
     bool no_memory;

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* CSNI_PORTABLE: the plain loops alone, to test and measure them. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(CSNI_PORTABLE)
@@ -34,6 +35,19 @@ CSNI_AVX2_INLINE uint64_t csni_leading_zeros(uint64_t v) {
 #else
     return _lzcnt_u64(v);
 #endif
+}
+
+/* Little-endian numbers at any place. */
+CSNI_AVX2_INLINE uint64_t csni_load64(const uint8_t *p) {
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+CSNI_AVX2_INLINE uint32_t csni_load32(const uint8_t *p) {
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
 }
 
 /* Found out once, by the first who wants to know; until then 0. */

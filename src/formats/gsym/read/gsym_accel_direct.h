@@ -19,18 +19,6 @@ enum {
     CSNI_DIRECT_BITS = 57                                    /* of a segment: within eight bytes from any bit on */
 };
 
-CSNI_AVX2_INLINE uint64_t csni_direct_load64(const uint8_t *p) {
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-CSNI_AVX2_INLINE uint32_t csni_direct_load32(const uint8_t *p) {
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
 /* ---- from the address to the segment ---- */
 
 /* The next frame on the way from a segment outwards. */
@@ -69,7 +57,7 @@ static inline size_t csni_direct_most(unsigned last_segment, unsigned bits) {
 /* The segment of an address, `rel` from the accelerator's first one on, in the block at `p`. False: not known here. */
 CSNI_AVX2_INLINE bool csni_direct_segment(const struct csni_gsym_accel *accel, const uint8_t *p, uint64_t left, uint64_t rel,
                                           struct csni_direct_walk *out) {
-    uint64_t head = csni_direct_load64(p);
+    uint64_t head = csni_load64(p);
     unsigned last_segment = head & 0xff, last_function = head >> 8 & 0xff, node_bits = head >> 16 & 63;
     unsigned line_bits = head >> 24 & 63, file_bits = head >> 56 & 63, function_bits = 64 - (unsigned)csni_leading_zeros(last_function);
     unsigned all_bits = node_bits + function_bits + line_bits + file_bits;
@@ -77,21 +65,21 @@ CSNI_AVX2_INLINE bool csni_direct_segment(const struct csni_gsym_accel *accel, c
     const uint8_t *lows = p + CSNI_ACCEL_BLOCK_HEADER + (last_function + 1) * CSNI_ACCEL_FUNCTION;
     if (left < CSNI_ACCEL_BLOCK_MOST && left < (size_t)(lows - p) + csni_direct_most(last_segment, all_bits)) return false;
     size_t bit = (size_t)csni_direct_count(lows, last_segment, (unsigned)rel & ((1u << accel->shift) - 1)) * all_bits;
-    uint64_t bits = csni_direct_load64(lows + last_segment + bit / 8) >> bit % 8;
+    uint64_t bits = csni_load64(lows + last_segment + bit / 8) >> bit % 8;
     uint32_t node = (uint32_t)_bzhi_u64(bits, node_bits);
     bits >>= node_bits;
     uint32_t function = (uint32_t)_bzhi_u64(bits, function_bits);
     bits >>= function_bits;
-    uint32_t line = csni_direct_load32(p + CSNI_ACCEL_B_LINE) + (uint32_t)_bzhi_u64(bits, line_bits);
+    uint32_t line = csni_load32(p + CSNI_ACCEL_B_LINE) + (uint32_t)_bzhi_u64(bits, line_bits);
     out->file = (uint32_t)(head >> 32 & CSNI_ACCEL_FILE_MAX) + (uint32_t)_bzhi_u64(bits >> line_bits, file_bits);
     if (function > last_function || out->file >= accel->file_count) return false;
     out->function = p + CSNI_ACCEL_BLOCK_HEADER + function * CSNI_ACCEL_FUNCTION;
-    out->rel = rel - csni_direct_load32(out->function);
+    out->rel = rel - csni_load32(out->function);
     out->line = out->file ? line : 0;
     out->reason = out->file ? CSN_REASON_COMPLETE : line;
     out->node = CSNI_ACCEL_NO_NODE;
     if (!node) return true;
-    uint64_t cell = (uint64_t)csni_direct_load32(p + CSNI_ACCEL_B_NODE) + node - CSNI_ACCEL_NODES;
+    uint64_t cell = (uint64_t)csni_load32(p + CSNI_ACCEL_B_NODE) + node - CSNI_ACCEL_NODES;
     if (node < CSNI_ACCEL_NODES || cell >= accel->node_count) return false;
     out->node = (uint32_t)cell;
     csni_accel_prefetch_node(accel, out->node);

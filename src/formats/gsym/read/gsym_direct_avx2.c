@@ -28,19 +28,7 @@ struct widths {
     unsigned strp, info;
 };
 
-AVX2_INLINE uint64_t load64(const uint8_t *p) {
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-AVX2_INLINE uint32_t load32(const uint8_t *p) {
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-AVX2_INLINE uint64_t load_strp(const uint8_t *p, struct widths w) { return w.strp == 4 ? load32(p) : load64(p); }
+AVX2_INLINE uint64_t load_strp(const uint8_t *p, struct widths w) { return w.strp == 4 ? csni_load32(p) : csni_load64(p); }
 
 /* The first `size` bytes (up to 8) as a LEB128 number. */
 AVX2_INLINE uint64_t leb_of(uint64_t bytes, unsigned size) {
@@ -54,7 +42,7 @@ struct pair {
 };
 
 AVX2_INLINE struct pair load_pair(const uint8_t *p) {
-    uint64_t bytes = load64(p), ends = ~bytes & 0x8080808080808080, rest = _blsr_u64(ends);
+    uint64_t bytes = csni_load64(p), ends = ~bytes & 0x8080808080808080, rest = _blsr_u64(ends);
     unsigned first = (unsigned)_tzcnt_u64(ends) / 8 + 1, both = (unsigned)_tzcnt_u64(rest) / 8 + 1;
     return (struct pair){ leb_of(bytes, first), leb_of(bytes >> (first * 8 & 63), both - first), rest ? both : 0 };
 }
@@ -71,8 +59,8 @@ AVX2_INLINE bool find_function(const struct csni_gsym *gsym, uint32_t known, uin
     unsigned after = (unsigned)_tzcnt_u32(~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(up_to)));
     *idx = known + after;
     const uint8_t *own = table + (size_t)after * 4;
-    *start = load32(own);
-    return after < STARTS && load32(table) <= key && *idx && load32(own - 4) != *start;
+    *start = csni_load32(own);
+    return after < STARTS && csni_load32(table) <= key && *idx && csni_load32(own - 4) != *start;
 }
 
 /* ---- record ---- */
@@ -85,7 +73,7 @@ struct record {
 
 /* The parts of a record that begin at `p` in it: lines, tree, or neither, in this order. False: there is something else. */
 AVX2_INLINE bool find_parts(const uint8_t *p, uint64_t left, struct record *out) {
-    uint32_t type = load32(p), size = load32(p + 4);
+    uint32_t type = csni_load32(p), size = csni_load32(p + 4);
     out->lines = out->tree = NULL;
     if (type == CSNI_GSYM_PART_END) return size == 0;
     if (type != CSNI_GSYM_PART_LINES || size > left || left - size < CSNI_GSYM_PART_HEADER_SIZE + TAIL_READ) return false;
@@ -93,8 +81,8 @@ AVX2_INLINE bool find_parts(const uint8_t *p, uint64_t left, struct record *out)
     out->lines_size = size;
     p = out->lines + size;
     left -= size + CSNI_GSYM_PART_HEADER_SIZE;
-    type = load32(p);
-    size = load32(p + 4);
+    type = csni_load32(p);
+    size = csni_load32(p + 4);
     if (type == CSNI_GSYM_PART_END) return size == 0;
     if (type != CSNI_GSYM_PART_INLINE || size > left - CSNI_GSYM_PART_HEADER_SIZE) return false;
     out->tree = p + CSNI_GSYM_PART_HEADER_SIZE;
@@ -234,7 +222,7 @@ AVX2_INLINE bool find_row(struct line_state *s, const uint8_t *readable) {
 
 /* Before the first row, if numbers are short. */
 AVX2_INLINE bool begin_lines(const struct record *r, uint64_t left, struct line_state *out) {
-    uint64_t bytes = load64(r->lines), ends = ~bytes & 0x8080808080800000;
+    uint64_t bytes = csni_load64(r->lines), ends = ~bytes & 0x8080808080800000;
     int min = (int8_t)(uint8_t)(bytes << 1) >> 1, max = (int8_t)(uint8_t)(bytes >> 7) >> 1;
     unsigned size = (unsigned)_tzcnt_u64(ends) / 8 + 1;
     *out = (struct line_state){ .p = r->lines + size, .end = r->lines + r->lines_size, .left = left,
@@ -245,7 +233,7 @@ AVX2_INLINE bool begin_lines(const struct record *r, uint64_t left, struct line_
 
 /* The number of the row's file. False: it is long. */
 AVX2_INLINE bool file_of_row(const struct line_state *s, uint32_t *out) {
-    uint32_t bytes = s->file_at ? load32(s->file_at) : s->file, ends = ~bytes & 0x80808080;
+    uint32_t bytes = s->file_at ? csni_load32(s->file_at) : s->file, ends = ~bytes & 0x80808080;
     *out = s->file_at ? (uint32_t)leb_of(bytes, (unsigned)_tzcnt_u32(ends) / 8 + 1) : s->file;
     return ends || !s->file_at;
 }
@@ -443,14 +431,14 @@ AVX2_INLINE bool look_up(const struct csni_gsym *gsym, uint64_t addr, struct wid
     if (!find_function(gsym, known, key, &out->idx, &start)) return false;
     if (out->idx != known || !place.record) entry = NULL;
     const uint8_t *info = gsym->infos + (size_t)out->idx * w.info;
-    uint64_t at = w.info == 4 ? load32(info) : load64(info);
+    uint64_t at = w.info == 4 ? csni_load32(info) : csni_load64(info);
     if (at > gsym->records.size || gsym->records.size - at < RECORD_READ || (entry && at != place.record)) return false;
     const uint8_t *p = gsym->records.ptr + at;
     struct record record = { .start = p };
     csni_prefetch_lines(p, 4 * BLOCK);
     out->addr = addr;
     out->start = gsym->base_address + start;
-    out->size = load32(p);
+    out->size = csni_load32(p);
     out->name = load_strp(p + 4, w);
     out->calls.count = out->calls.end = 0;
     csni_gsym_prefetch_string(gsym, out->name);
