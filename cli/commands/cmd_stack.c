@@ -63,6 +63,7 @@ struct stack_run {
     struct stack_output output;
     bool partial; /* something could not be understood */
     bool read_json;  /* a line of it may have modules alone */
+    bool unopened;   /* a file; the others are answered */
 };
 
 enum input_kind { KIND_UNKNOWN, KIND_JSON, KIND_REPORT, KIND_TEXT };
@@ -219,7 +220,12 @@ static bool read_report(struct stack_run *run, struct line_input *input, const c
         cli_error(path ? path : "standard input", "a report of more than %d MiB", REPORT_MAX >> 20);
         return false;
     }
-    if (!stack_report(&run->session, text, run->values->in_place, &run->output)) run->partial = true;
+    struct stack_json_error error;
+    if (stack_report(&run->session, text, run->values->format, run->values->in_place, &run->output, &error)) return true;
+    run->partial = true;
+    if (!error.text[0]) return true;
+    if (run->values->in_place) cli_error(path ? path : "standard input", "%s", error.text);
+    else output_error(&run->output, error.text);
     return true;
 }
 
@@ -301,12 +307,13 @@ static bool answer_input(struct stack_run *run, int fd, const char *path) {
     return good;
 }
 
+/* False: what fails here would fail with the next file, too. */
 static bool answer_file(struct stack_run *run, const char *path) {
     if (strcmp(path, "-") == 0) return answer_input(run, STDIN_FILENO, NULL);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         cli_error(path, "%s", strerror(errno));
-        return false;
+        return run->unopened = true;
     }
     bool good = answer_input(run, fd, path);
     close(fd);
@@ -334,7 +341,7 @@ static bool values_are_good(const struct stack_values *values) {
 static void report_summary(struct stack_run *run) {
     const struct stack_tally *tally = &run->session.tally;
     if (tally->stacks) tally_report(tally);
-    if (tally->stacks || run->partial || run->read_json) return;
+    if (tally->stacks || run->partial || run->read_json || run->unopened) return;
     cli_error(NULL, "no call stacks recognized (see --format and docs/stacks.md)");
     run->partial = true;
 }
@@ -360,7 +367,7 @@ static enum exit_code run_stack(const void *values, char **operands, int operand
     session_deinit(&run.session);
     text_cache_deinit(&run.output.kept);
     name_text_deinit(&run.names);
-    if (!out_finish_stdout(&run.out) || !good) return EXIT_FAILED;
+    if (!out_finish_stdout(&run.out) || !good || run.unopened) return EXIT_FAILED;
     return run.partial ? EXIT_PARTIAL : EXIT_WORKED;
 }
 
@@ -386,7 +393,8 @@ const struct command stack_command = {
         "or its debug file is converted and kept in the cache. An index with another build id is never used. docs/symbols.md\n"
         "has the search; docs/stacks.md has the JSON, an example of each input, and how merged functions are told apart.\n"
         "\n"
-        "Exit status: 1 if a line could not be understood, or no stack was recognized. Unknown frames do not change it.\n",
+        "Exit status: 1 if a line could not be understood, or no stack was recognized; 2 if a file could not be opened: the other\n"
+        "files are answered. Unknown frames do not change it.\n",
     .example = "callsign stack --index app.gsym --in-place < server.log",
     .max_operands = -1,
     .values_size = sizeof(struct stack_values),

@@ -119,14 +119,14 @@ struct csn_fill_counts {
 };
 
 /* Converts every object file at `paths` into the cache. Folders are searched for object files; symbolic links to
- * files in them are not followed. `threads` files are converted at the same time (0: one per core), large ones first. One that
+ * files in them are not followed. A path that cannot be read is a file that failed. `threads` files are converted at the same time (0: one per core), large ones first. One that
  * is larger than all that come after it, or that needs more memory than a thread's share of `max_memory`, is converted alone by
  * the opener's threads.
  * Entries that exist and pass their checksum are kept, so a run that was killed is resumed by running it again.
  * The opener's `progress` is called from several threads at the same time; it can stop conversions. `callback` may be
  * NULL.
  * CSN_OK: all files were visited, see *out; CSN_E_ARGUMENT: the opener has no cache; CSN_E_CANCELLED: the callback
- * stopped it; CSN_E_IO: one of `paths` cannot be read; CSN_E_MEMORY. */
+ * stopped it; CSN_E_MEMORY. */
 CSN_API csn_status csn_opener_fill(struct csn_opener *opener, const char *const *paths, size_t path_count, uint32_t threads,
                                    csn_fill_callback *callback, void *context, struct csn_fill_counts *out,
                                    struct csn_error *err);

@@ -135,7 +135,7 @@ static void open_module(struct moz_request *m, struct moz_module *module) {
     switch (pool_acquire(m->http->server->pool, &key, m->http->may_block, &module->symbols, module->why, sizeof(module->why))) {
     case POOL_OK: module->state = MODULE_FOUND; break;
     case POOL_NONE: case POOL_FAILED: break;
-    case POOL_UNREACHABLE: m->is_unreachable = true; break;
+    case POOL_UNREACHABLE: case POOL_BROKEN: m->is_unreachable = true; break;
     case POOL_WOULD_BLOCK: m->blocks = true; break;
     }
 }

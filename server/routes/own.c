@@ -62,7 +62,7 @@ static void open_module(struct own_request *own, const json_t *value, struct own
         snprintf(out->why, sizeof(out->why), "the module has no build_id or debug_id");
         return;
     }
-    if (pool_acquire(own->http->server->pool, &key, true, &out->symbols, out->why, sizeof(out->why)) == POOL_UNREACHABLE) own->is_unreachable = true;
+    if (pool_status_is_passing(pool_acquire(own->http->server->pool, &key, true, &out->symbols, out->why, sizeof(out->why)))) own->is_unreachable = true;
 }
 
 static const char *set_modules(struct own_request *own, json_t *list) {

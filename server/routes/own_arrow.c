@@ -52,7 +52,7 @@ static void open_module(struct arrow_run *run, struct csn_str id, struct arrow_m
     out->id_size = id.len;
     memcpy(out->id, id.ptr, id.len);
     if (!symbols_key_of_id(id.ptr, id.len, &key)) snprintf(out->why, sizeof(out->why), "the module is no build id or debug id");
-    else if (pool_acquire(run->http->server->pool, &key, true, &out->symbols, out->why, sizeof(out->why)) == POOL_UNREACHABLE)
+    else if (pool_status_is_passing(pool_acquire(run->http->server->pool, &key, true, &out->symbols, out->why, sizeof(out->why))))
         run->is_unreachable = true;
 }
 

@@ -86,7 +86,7 @@ static void open_module(struct sentry_run *run, struct sentry_module *module) {
     case POOL_OK: module->status = DEBUG_FOUND; break;
     case POOL_NONE: case POOL_WOULD_BLOCK: module->status = DEBUG_MISSING; break;
     case POOL_FAILED: module->status = DEBUG_MALFORMED; break;
-    case POOL_UNREACHABLE: module->status = DEBUG_FETCHING_FAILED; break;
+    case POOL_UNREACHABLE: case POOL_BROKEN: module->status = DEBUG_FETCHING_FAILED; break;
     }
 }
 

@@ -15,6 +15,7 @@ enum http_done respond_pool(struct http_request *request, enum pool_status statu
     case POOL_NONE: return respond_store(request, STORE_NONE, why);
     case POOL_FAILED: return respond_error(request, 422, "%s", why);
     case POOL_UNREACHABLE: return respond_store(request, STORE_UNREACHABLE, why);
+    case POOL_BROKEN: return respond_store(request, STORE_FAILED, why);
     case POOL_WOULD_BLOCK: return HTTP_BLOCKS;
     }
     return respond_error(request, 500, "no answer");

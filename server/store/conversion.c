@@ -149,9 +149,16 @@ static enum pool_status pool_status_of(enum store_status status) {
     case STORE_OK: return POOL_OK;
     case STORE_NONE: return POOL_NONE;
     case STORE_REJECTED: case STORE_AMBIGUOUS: return POOL_FAILED;
-    case STORE_UNREACHABLE: case STORE_FULL: case STORE_FAILED: break;
+    case STORE_UNREACHABLE: return POOL_UNREACHABLE;
+    case STORE_FULL: case STORE_FAILED: break;
     }
-    return POOL_UNREACHABLE;
+    return POOL_BROKEN;
+}
+
+/* Of a file of the store that was opened or converted: no fault of it, or its own. */
+static enum pool_status pool_status_of_file(csn_status status) {
+    if (status >= 0) return POOL_OK;
+    return status == CSN_E_IO || status == CSN_E_MEMORY ? POOL_BROKEN : POOL_FAILED;
 }
 
 /* Files with all symbols of their image. */
@@ -225,9 +232,10 @@ enum pool_status conversion_open_symbols(struct conversion *c, const struct symb
     struct csn_opened opened = CSN_OPENED_INIT;
     enum pool_status status = choose_file(c, key, best_first, BEST_COUNT, &out->artifact, why, why_size);
     if (status != POOL_OK) return status;
-    if (open_index(c, &out->artifact, &out->index, &opened, &err) < 0) {
+    status = pool_status_of_file(open_index(c, &out->artifact, &out->index, &opened, &err));
+    if (status != POOL_OK) {
         snprintf(why, why_size, "%s: %s", out->artifact.path, csn_error_text(&err));
-        return POOL_FAILED;
+        return status;
     }
     out->has_lines = !(opened.flags & CSN_OPENED_SYMBOLS_ONLY);
     out->image_base = out->artifact.kind & ARTIFACT_GSYM ? base_of_index(c, out) : out->artifact.image_base;
@@ -254,7 +262,11 @@ static enum pool_status convert_to_file(struct conversion *c, const struct artif
     options.format = format;
     options.resolver = csn_companion_search_resolve;
     full_path(c, artifact, path);
-    csn_status status = make_parents(out_path) < 0 ? CSN_E_IO : csn_companion_search_create(&companions, &search, &err);
+    if (make_parents(out_path) < 0) {
+        snprintf(why, why_size, "%s: %s", out_path, strerror(errno));
+        return POOL_BROKEN;
+    }
+    csn_status status = csn_companion_search_create(&companions, &search, &err);
     options.resolver_context = search;
     if (status == CSN_OK) {
         begin_work(c);
@@ -264,7 +276,7 @@ static enum pool_status convert_to_file(struct conversion *c, const struct artif
     }
     csn_companion_search_destroy(search);
     if (status < 0) snprintf(why, why_size, "%s: %s", artifact->path, csn_error_text(&err));
-    return status == CSN_OK ? POOL_OK : POOL_FAILED;
+    return pool_status_of_file(status);
 }
 
 static void converted_path(struct conversion *c, const char *id, char *path, size_t path_size) {
@@ -279,9 +291,10 @@ enum pool_status conversion_index_file(struct conversion *c, const struct symbol
     struct csn_opened opened = CSN_OPENED_INIT;
     enum pool_status status = choose_file(c, key, best_first, BEST_COUNT, &artifact, why, why_size);
     if (status != POOL_OK) return status;
-    if (open_index(c, &artifact, &index, &opened, &err) < 0) {
+    status = pool_status_of_file(open_index(c, &artifact, &index, &opened, &err));
+    if (status != POOL_OK) {
         snprintf(why, why_size, "%s: %s", artifact.path, csn_error_text(&err));
-        return POOL_FAILED;
+        return status;
     }
     *bytes = index_bytes(index);
     csn_index_close(index);
@@ -345,7 +358,7 @@ static enum pool_status make_breakpad_file(struct conversion *c, const struct ar
     enum pool_status status = convert_to_file(c, image, CSN_FORMAT_BREAKPAD, *debug ? debug : NULL, raw, why, why_size);
     if (status == POOL_OK && name_module(raw, path, name) < 0) {
         snprintf(why, why_size, "%s: %s", path, strerror(errno));
-        status = POOL_UNREACHABLE;
+        status = POOL_BROKEN;
     }
     unlink(raw);
     return status;

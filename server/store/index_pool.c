@@ -150,7 +150,7 @@ static void fill_slot(struct index_pool *pool, struct slot *slot, const struct s
 }
 
 static bool is_outdated(struct index_pool *pool, const struct slot *slot) {
-    if (slot->status == POOL_UNREACHABLE) return slot->checked + 1 < clock_s() || slot->generation != pool->generation;
+    if (pool_status_is_passing(slot->status)) return slot->checked + 1 < clock_s() || slot->generation != pool->generation;
     return slot->generation != pool->generation || slot->checked + (time_t)pool->options.refresh_s < clock_s();
 }
 
@@ -214,7 +214,7 @@ enum pool_status pool_acquire(struct index_pool *pool, const struct symbols_key 
         pool->counts.hits++;
         status = use_slot(pool, slot, out, why, why_size);
     } else if (may_block) {
-        status = POOL_UNREACHABLE;
+        status = POOL_BROKEN;
         slot = add_slot(pool, text);
         if (slot) {
             open_slot(pool, slot, key);

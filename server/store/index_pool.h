@@ -43,9 +43,13 @@ enum pool_status {
     POOL_OK,
     POOL_NONE,        /* the store has no symbols of this image */
     POOL_FAILED,      /* it has a file that cannot be used */
-    POOL_UNREACHABLE, /* the store failed */
+    POOL_UNREACHABLE, /* the bucket or an upstream failed */
+    POOL_BROKEN,      /* the server's own disk failed, or memory is short */
     POOL_WOULD_BLOCK
 };
+/* Whether nothing is known of the image, so that another time may have the answer. */
+static inline bool pool_status_is_passing(enum pool_status status) { return status == POOL_UNREACHABLE || status == POOL_BROKEN; }
+
 /* `may_block` false: POOL_WOULD_BLOCK unless the answer is known already. `why` says why there are no symbols. */
 enum pool_status pool_acquire(struct index_pool *pool, const struct symbols_key *key, bool may_block, struct symbols **out, char *why,
                               size_t why_size);

@@ -1,5 +1,6 @@
 /* Finding a file in the catalogue, else at remotes. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +24,11 @@ static int find_candidates(struct symbol_store *store, const struct tree_query *
     return catalogue_find(store->catalogue, CATALOGUE_NAME, query->name, query->kinds, out, MOST_CANDIDATES);
 }
 
+/* A file that cannot be read now is there: opening it says why. */
 static bool is_there(struct symbol_store *store, const struct artifact *artifact) {
     char path[2 * STORE_PATH_SIZE];
     snprintf(path, sizeof(path), "%s/%s", store->dir, artifact->path);
-    return access(path, R_OK) == 0;
+    return access(path, R_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
 /* Of several files, one that is what was asked for and nothing else is better: a debug file without code. */

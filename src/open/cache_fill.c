@@ -24,6 +24,7 @@ struct fill_file {
     const char *path;
     uint64_t size;
     uint64_t smaller;       /* bytes of all files after it, once they are in order */
+    const char *fault;      /* why it is not even opened; NULL: it is */
 };
 
 struct fill {
@@ -44,10 +45,11 @@ struct fill {
 
 /* ---- gathering ---- */
 
-static csn_status gather_file(struct fill *fill, const char *path, const struct stat *st) {
-    const char *copy = csni_arena_copy(&fill->arena, path, strlen(path));
-    const struct fill_file file = { .path = copy, .size = st->st_size > 0 ? (uint64_t)st->st_size : 0 };
-    if (!copy || !csni_vec_push(&fill->files, file)) return csni_fail_memory(fill->err, sizeof file);
+/* `fault`: NULL, or why the file is not opened. */
+static csn_status gather_file(struct fill *fill, const char *path, off_t size, const char *fault) {
+    struct fill_file file = { .path = csni_arena_copy(&fill->arena, path, strlen(path)), .size = size > 0 ? (uint64_t)size : 0 };
+    if (fault) file.fault = csni_arena_copy(&fill->arena, fault, strlen(fault));
+    if (!file.path || (fault && !file.fault) || !csni_vec_push(&fill->files, file)) return csni_fail_memory(fill->err, sizeof file);
     fill->total_bytes += file.size;
     return CSN_OK;
 }
@@ -60,13 +62,13 @@ static csn_status gather_entry(struct fill *fill, const char *folder, const char
     int len = snprintf(path, sizeof path, "%s/%s", folder, name);
     if (len < 0 || (size_t)len >= sizeof path || lstat(path, &st) != 0) return CSN_OK;
     if (S_ISDIR(st.st_mode)) return depth < DEPTH_MAX ? gather_folder(fill, path, depth + 1) : CSN_OK;
-    return S_ISREG(st.st_mode) && st.st_size ? gather_file(fill, path, &st) : CSN_OK;
+    return S_ISREG(st.st_mode) && st.st_size ? gather_file(fill, path, st.st_size, NULL) : CSN_OK;
 }
 
 /* A folder that cannot be read below the one that was named is left out, as its files are. */
 static csn_status gather_folder(struct fill *fill, const char *folder, unsigned depth) {
     DIR *list = opendir(folder);
-    if (!list) return depth ? CSN_OK : csni_fail_os(fill->err, errno, folder);
+    if (!list) return depth ? CSN_OK : gather_file(fill, folder, 0, strerror(errno));
     csn_status status = CSN_OK;
     const struct dirent *entry;
     while (status == CSN_OK && (entry = readdir(list)))
@@ -77,10 +79,10 @@ static csn_status gather_folder(struct fill *fill, const char *folder, unsigned 
 
 static csn_status gather_path(struct fill *fill, const char *path) {
     struct stat st;
-    if (stat(path, &st) != 0) return csni_fail_os(fill->err, errno, path);
+    if (stat(path, &st) != 0) return gather_file(fill, path, 0, strerror(errno));
     if (S_ISDIR(st.st_mode)) return gather_folder(fill, path, 0);
-    if (S_ISREG(st.st_mode)) return gather_file(fill, path, &st);
-    return csni_fail(fill->err, CSN_E_UNSUPPORTED, NULL, 0, "%s: not a regular file", path);
+    if (S_ISREG(st.st_mode)) return gather_file(fill, path, st.st_size, NULL);
+    return gather_file(fill, path, 0, "not a regular file");
 }
 
 /* The largest first, so that none of them is left for the end, when other threads have nothing to do. */
@@ -153,10 +155,14 @@ static void convert_admitted(struct fill *fill, size_t item, struct csni_image *
 }
 
 static void convert_file(struct fill *fill, size_t item, struct csni_admitted *admitted, struct fill_outcome *out) {
-    const char *path = fill->files.items[item].path;
+    const char *path = fill->files.items[item].path, *fault = fill->files.items[item].fault;
     struct csni_image image = { .opener = fill->opener, .path = path };
     *out = (struct fill_outcome){ .result = CSN_FILL_FAILED, .why = CSN_ERROR_INIT };
     struct csn_file *file;
+    if (fault) {
+        csni_fail(&out->why, CSN_E_IO, NULL, 0, "%s", fault);
+        return;
+    }
     if (csn_file_open(path, &file, &out->why) < 0) return;
     image.file = file;
     image.whole = (struct csni_span){ csn_file_bytes(file), csn_file_size(file) };

@@ -131,10 +131,21 @@ def test_bad_command_lines(run, callsign, tmp_path):
     assert "did you mean 'verify'" in run("verfy").stderr
     assert run("list", "x").returncode == 2
     assert run("prune", "--max-bytes", "many").returncode == 2
-    assert "No such file" in run("add", tmp_path / "none").stderr
+    for operand, shown in ((tmp_path / "none", tmp_path / "none"), ("", "''")):
+        done = run("add", operand)
+        assert done.returncode == 2 and done.stderr.splitlines() == [f"callsign: {shown}: No such file or directory",
+                                                                     "0 converted, 0 already there, 1 failed, 0 without symbols"]
+    assert "/dev/null: not a regular file" in run("add", "/dev/null").stderr
     (tmp_path / "text").write_text("nothing")
     assert run("add", tmp_path / "text").returncode == 1
     assert run("list").returncode == 0 and run("verify").returncode == 0 and run("prune").returncode == 0
+
+
+def test_a_path_that_cannot_be_read_does_not_stop_the_others(run, tree, tmp_path):
+    done = run("add", tmp_path / "none", tree / "part0", "/dev/null")
+    assert done.returncode == 1, done
+    assert f"callsign: {tmp_path}/none: No such file or directory" in done.stderr and "/dev/null: not a regular file" in done.stderr
+    assert listed(run) and ", 2 failed, " in done.stderr.splitlines()[-1]
 
 
 def test_a_file_without_build_id(run, tmp_path, callsign, cache):

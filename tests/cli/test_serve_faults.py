@@ -321,6 +321,24 @@ def test_a_disk_that_does_not_keep_what_is_written(callsign, images, tmp_path):
 
 
 @pytest.mark.plain_build # the leak checker and strace exclude each other
+@pytest.mark.parametrize("rules, why", [
+    (["openat:error=EIO:when=2+"], "Input/output error"), (["openat:error=EMFILE:when=2+"], "Too many open files"),
+    (["openat:error=EIO:when=2+", "access,faccessat,faccessat2:error=EIO"], "Input/output error")])
+def test_an_image_that_the_disk_does_not_give(callsign, store, images, tmp_path, rules, why):
+    """That is no fault of the image, nor of an upstream: it can be asked for again."""
+    shop = images["libshop.so"]
+    place = next(path for path in store.rglob("*") if path.is_file() and ".callsign" not in path.parts and path.read_bytes() == shop.path.read_bytes())
+    with Server(Traced(callsign, tmp_path, *rules, only=place), store) as server:
+        for path in (f"/buildid/{shop.id}/gsym", f"/buildid/{shop.id}/symbolize?addr=0x1060"):
+            status, headers, answer = server.ask("GET", path)
+            assert status == 503 and "Retry-After" in headers and why in json.loads(answer)["error"], (path, status, answer)
+        status, headers, answer = server.ask("POST", "/v1/symbolicate", json.dumps({"modules": [{"name": "libshop.so", "build_id": shop.id}], "stacks": [[[0, 4192]]]}).encode())
+        assert status == 503 and "Retry-After" in headers, (status, answer)
+    with Server(callsign, store) as server:
+        assert server.ask("GET", f"/buildid/{shop.id}/gsym")[0] == 200
+
+
+@pytest.mark.plain_build # the leak checker and strace exclude each other
 def test_an_index_that_fsck_cannot_open_again(callsign, images, tmp_path):
     """Its second opening fails, after its id and its hash were found to be right."""
     callsign.good("convert", "-q", images["app"].path, "-o", tmp_path / "app.gsym")

@@ -147,3 +147,26 @@ def test_names_with_any_byte_at_any_place(callsign, tmp_path):
     done = callsign.run("stack", "--json", "--index", index, stdin=line + "\n")
     assert done.returncode == 0, done.stderr
     assert [frame["frames"][0]["function"] for frame in json.loads(done.stdout)["frames"]] == names
+
+
+@pytest.mark.parametrize("text, name, why", [
+    ('{"crash_info": {},\n "threads": [}\n', "minidump-json", "not the JSON of minidump-stackwalk: line 2: "),
+    ('{"a":\n [1]}', "minidump-json", 'not the JSON of minidump-stackwalk: line 1: no member "threads"'),
+    ("[1]", "minidump-json", "not the JSON of minidump-stackwalk: line 1: not an object"),
+    ('{"app_name": "a"}\n{\n"threads": [}', "ips", "not an .ips report: line 3: ")])
+def test_a_report_that_is_none(callsign, tmp_path, text, name, why):
+    (tmp_path / "report").write_text(text)
+    done = callsign.run("stack", "--format", name, tmp_path / "report")
+    assert done.returncode == 1 and why in done.stdout, done
+    done = callsign.run("stack", "--format", name, "--in-place", tmp_path / "report")
+    assert (done.returncode, done.stdout) == (1, text)
+    assert done.stderr.startswith(f"callsign: {tmp_path}/report: {why}") and done.stderr.count("\n") == 1
+
+
+def test_a_file_that_is_not_there_does_not_stop_the_others(callsign, tmp_path):
+    (tmp_path / "log").write_text("app+0x1000\n")
+    done = callsign.run("stack", "--in-place", tmp_path / "gone", tmp_path / "log", "", tmp_path / "log")
+    assert done.returncode == 2 and done.stdout == 2 * "app+0x1000\n"
+    assert done.stderr.splitlines()[:2] == [f"callsign: {tmp_path}/gone: No such file or directory", "callsign: '': No such file or directory"]
+    assert "2 stacks" in done.stderr.splitlines()[2]
+    assert callsign.bad("stack", tmp_path / "gone") == f"callsign: {tmp_path}/gone: No such file or directory"

@@ -1,7 +1,6 @@
 /* Apple's .ips reports: a line of JSON about the report, then the report as JSON. In place, only what is filled in changes: the report
  * is read as spans of its own text, and everything between the new members is copied. */
 #define _GNU_SOURCE
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,21 +164,14 @@ static bool find_report(struct csn_str text, struct csn_str *out, struct json_fa
     return true;
 }
 
-static void put_fault(struct stack_output *output, struct csn_str text, const struct json_fault *fault) {
-    char message[200];
-    size_t line = 1;
-    for (size_t i = 0; i < fault->at; i++) line += text.ptr[i] == '\n';
-    snprintf(message, sizeof(message), "not an .ips report: line %zu: %s", line, fault->text);
-    output_error(output, message);
-}
-
-bool stack_ips_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output) {
+bool stack_ips_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output,
+                      struct stack_json_error *error) {
     struct csn_str report;
     struct json_fault fault = { "not an object", 0 };
     struct json_writer w = { output, text.ptr };
     bool good = find_report(text, &report, &fault) && report.ptr[0] == '{';
     if (good) good = answer_report(session, report, in_place ? &w : NULL, output);
-    else if (!in_place) put_fault(output, text, &fault);
+    else stack_report_fault("an .ips report", text, &fault, error);
     if (in_place) json_copy_until(&w, text.ptr + text.len);
     return good;
 }

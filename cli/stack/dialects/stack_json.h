@@ -3,6 +3,7 @@
 #define CALLSIGN_CLI_STACK_JSON_H
 
 #include "stack/session/stack_output.h"
+#include "ui/json_span.h"
 
 /* False, with a message: this build has no JSON reader. */
 bool stack_json_available(void);
@@ -24,13 +25,18 @@ bool stack_json_plain_line(struct stack_session *session, struct csn_str line);
 /* Whether a line is the first one of an .ips report. */
 bool stack_ips_recognize(struct csn_str line);
 /* A whole report, its first line included: the stack of each thread is answered, or, in place, the report is written again
- * with symbols, files and lines in its frames. */
-bool stack_ips_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output);
+ * with symbols, files and lines in its frames. False: `error` says why the text is no report; empty: its stacks were not all answered. */
+bool stack_ips_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output,
+                      struct stack_json_error *error);
 
 /* Whether an object is the JSON of minidump-stackwalk; and its stacks, as for an .ips report. */
 bool stack_minidump_recognize(struct csn_str root);
-bool stack_minidump_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output);
-/* Any of these reports in JSON. */
-bool stack_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output);
+bool stack_minidump_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output,
+                           struct stack_json_error *error);
+/* Any of these reports in JSON. `format`: "ips" or "minidump-json" where it is known, NULL to tell it from the text. */
+bool stack_report(struct stack_session *session, struct csn_str text, const char *format, bool in_place, struct stack_output *output,
+                  struct stack_json_error *error);
+/* That the report `text` is not `what`, and in which line. */
+void stack_report_fault(const char *what, struct csn_str text, const struct json_fault *fault, struct stack_json_error *error);
 
 #endif

@@ -5,6 +5,7 @@
  * In place, frames without a function get "function", "function_offset", "file" and "line", of the function that the call was compiled
  * into, and "inlined" with the names of the calls within it, innermost first. Offsets of callers are those of the byte before. */
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,14 +146,18 @@ static bool answer_minidump_threads(struct stack_session *session, struct csn_st
     return true;
 }
 
-bool stack_minidump_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output) {
+bool stack_minidump_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output,
+                           struct stack_json_error *error) {
     struct csn_str root, threads = { "", 0 }, crashing = { "", 0 };
     struct json_fault fault = { "not an object", 0 };
     struct json_writer w = { output, text.ptr };
     bool good = json_span_value(text, &root, &fault) && root.ptr[0] == '{';
-    if (!good && !in_place) output_error(output, "not the JSON of minidump-stackwalk");
+    if (good && !json_span_find(root, "threads", &threads)) {
+        fault = (struct json_fault){ "no member \"threads\"", (size_t)(root.ptr - text.ptr) };
+        good = false;
+    }
+    if (!good) stack_report_fault("the JSON of minidump-stackwalk", text, &fault, error);
     if (good) {
-        json_span_find(root, "threads", &threads);
         json_span_find(root, "crashing_thread", &crashing);
         if (crashing.len && crashing.ptr[0] != '{') crashing.len = 0;
         bool crashing_first = !in_place || crashing.ptr < threads.ptr;
@@ -166,10 +171,18 @@ bool stack_minidump_report(struct stack_session *session, struct csn_str text, b
     return good;
 }
 
-bool stack_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output) {
+void stack_report_fault(const char *what, struct csn_str text, const struct json_fault *fault, struct stack_json_error *error) {
+    size_t line = 1;
+    for (size_t i = 0; i < fault->at; i++) line += text.ptr[i] == '\n';
+    snprintf(error->text, sizeof(error->text), "not %s: line %zu: %s", what, line, fault->text);
+}
+
+bool stack_report(struct stack_session *session, struct csn_str text, const char *format, bool in_place, struct stack_output *output,
+                  struct stack_json_error *error) {
     struct csn_str root;
     struct json_fault fault;
-    if (json_span_value(text, &root, &fault) && stack_minidump_recognize(root))
-        return stack_minidump_report(session, text, in_place, output);
-    return stack_ips_report(session, text, in_place, output);
+    const bool minidump = format ? strcmp(format, "minidump-json") == 0 : json_span_value(text, &root, &fault) && stack_minidump_recognize(root);
+    error->text[0] = 0;
+    if (minidump) return stack_minidump_report(session, text, in_place, output, error);
+    return stack_ips_report(session, text, in_place, output, error);
 }
