@@ -32,7 +32,7 @@ struct csn_str line_input_text(const struct line_input *input, struct csn_str li
 }
 
 struct csn_str without_byte_order_mark(struct csn_str line) {
-    static const char mark[3] = "\xef\xbb\xbf";
+    static const char mark[] = { (char)0xef, (char)0xbb, (char)0xbf };
     if (line.len < sizeof(mark) || memcmp(line.ptr, mark, sizeof(mark)) != 0) return line;
     return (struct csn_str){ line.ptr + sizeof(mark), line.len - sizeof(mark) };
 }
