@@ -44,6 +44,13 @@ static csn_status read_object_id(struct csni_image *image, struct csn_error *err
     return CSN_OK;
 }
 
+/* Images of a universal file without build ids are told apart by their own bytes. */
+static struct csni_cache_key key_of(const struct csni_image *image) {
+    uint8_t htlhash[CSNI_HTLHASH_SIZE];
+    csni_htlhash(image->bytes, htlhash);
+    return csni_cache_key_of(image->opened->build_id, image->opened->build_id_size, htlhash);
+}
+
 csn_status csni_image_identify(struct csni_image *image, struct csn_error *err) {
     struct stat st;
     CSNI_TRY(read_object_id(image, err));
@@ -54,7 +61,7 @@ csn_status csni_image_identify(struct csni_image *image, struct csn_error *err) 
     const struct timespec modified = csni_time_changed(&st);
     image->source.size = (uint64_t)st.st_size;
     image->source.modified_ns = (uint64_t)modified.tv_sec * 1000000000u + (uint64_t)modified.tv_nsec;
-    image->key = csni_cache_key_of(image->opened->build_id, image->opened->build_id_size, image->source.htlhash);
+    image->key = key_of(image);
     return CSN_OK;
 }
 

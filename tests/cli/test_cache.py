@@ -162,6 +162,22 @@ def test_a_file_without_build_id(run, tmp_path, callsign, cache):
     assert pathlib.Path(entry["path"]).stat().st_ino == before
 
 
+def test_images_of_a_universal_file_without_build_ids(run, tmp_path, callsign, cache):
+    objects = []
+    for arch in ("arm64", "x86_64"):
+        (tmp_path / f"{arch}.c").write_text(f"int of_{arch}(int x) {{ return x * 3; }}\n")
+        objects.append(tmp_path / f"{arch}.o")
+        subprocess.run([need("clang-22"), "-target", f"{arch}-apple-macos11", "-g", "-c", f"{arch}.c", "-o", objects[-1]], cwd=tmp_path,
+                       check=True)
+    fat = tmp_path / "fat.o"
+    subprocess.run([need("llvm-lipo-22"), "-create", *objects, "-output", fat], check=True)
+    for arch in ("arm64", "x86_64", "arm64"):
+        assert f"of_{arch} + 0 at" in callsign.good("lookup", "--arch", arch, fat, "0", "--cache-dir", cache)
+    assert len({entry["htlhash"] for entry in listed(run)}) == 2
+    assert "1 already there" in run("add", fat).stderr
+    assert "of_x86_64 + 0 at" in callsign.good("lookup", objects[1], "0", "--cache-dir", cache)
+
+
 @pytest.mark.plain_build # the leak checker and strace exclude each other
 def test_ten_processes_convert_once(callsign, cache, tmp_path):
     """All wait for the one that has the lock. strace counts who writes entries."""
