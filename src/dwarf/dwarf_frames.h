@@ -13,6 +13,7 @@ struct csni_frame_section {
     uint8_t address_size;    /* 4 or 8 */
     bool big_endian;
     bool is_debug_frame;     /* .debug_frame, else .eh_frame */
+    bool swaps_esp_ebp;      /* that of Mach-O for i386: 4 is EBP and 5 is ESP, the other way round than everywhere else */
 };
 
 struct csni_frame_record {

@@ -20,6 +20,7 @@ enum {
 };
 enum { SAVED_STATES_MAX = 64 }; /* nested; compilers use one or two */
 enum { MOST_OPERAND = 0x3f };
+enum { ESP_X86 = 4, EBP_X86 = 5 };
 
 enum rule_kind {
     RULE_NONE, RULE_UNDEFINED, RULE_SAME, RULE_OFFSET, RULE_VAL_OFFSET, RULE_REGISTER, RULE_EXPRESSION, RULE_VAL_EXPRESSION
@@ -149,7 +150,7 @@ static bool read_rule_expression(const struct csni_unwind_dwarf *u, const struct
                                  struct csni_unwind_tokens *out) {
     const struct csni_unwind_expression_input input = {
         .bytes = rule->expression, .big_endian = u->section->big_endian, .address_size = u->cie.address_size,
-        .begins_with_cfa = !is_cfa, .pc = pc,
+        .begins_with_cfa = !is_cfa, .swaps_esp_ebp = u->section->swaps_esp_ebp, .pc = pc,
         .pc_register = u->cie.return_register < CSNI_UNWIND_REGISTERS ? (uint16_t)u->cie.return_register : UINT16_MAX
     };
     return csni_unwind_expression_read(&input, out);
@@ -297,6 +298,12 @@ static void advance_by(struct csni_unwind_dwarf *u, uint64_t factored) {
 
 /* ---- instructions ---- */
 
+static uint64_t own_register(const struct csni_unwind_dwarf *u, uint64_t reg) {
+    return u->section->swaps_esp_ebp && (reg == ESP_X86 || reg == EBP_X86) ? ESP_X86 + EBP_X86 - reg : reg;
+}
+
+static uint64_t read_register(const struct csni_unwind_dwarf *u, struct csni_cursor *c) { return own_register(u, csni_cursor_uleb(c)); }
+
 static int64_t multiply_offset(uint64_t factored, int64_t align) { return (int64_t)(factored * (uint64_t)align); }
 
 static void set_cfa(struct csni_unwind_dwarf *u, uint64_t reg, int64_t offset) {
@@ -328,7 +335,7 @@ static void set_register_rule(struct csni_unwind_dwarf *u, uint64_t reg, uint64_
 static struct csni_span read_block(struct csni_cursor *c) { return csni_cursor_bytes(c, csni_cursor_uleb(c)); }
 
 static void run_register_instruction(struct csni_unwind_dwarf *u, struct csni_cursor *c, uint8_t op) {
-    uint64_t reg = csni_cursor_uleb(c);
+    uint64_t reg = read_register(u, c);
     int64_t align = u->cie.data_align;
     switch (op) {
     case DW_CFA_offset_extended: set_offset_rule(u, RULE_OFFSET, reg, multiply_offset(csni_cursor_uleb(c), align)); break;
@@ -345,7 +352,7 @@ static void run_register_instruction(struct csni_unwind_dwarf *u, struct csni_cu
     case DW_CFA_restore_extended: restore_rule(u, reg); break;
     case DW_CFA_undefined: set_frame_rule(&u->now, reg, (struct frame_rule){ .kind = RULE_UNDEFINED }); break;
     case DW_CFA_same_value: set_frame_rule(&u->now, reg, (struct frame_rule){ .kind = RULE_SAME }); break;
-    case DW_CFA_register: set_register_rule(u, reg, csni_cursor_uleb(c)); break;
+    case DW_CFA_register: set_register_rule(u, reg, read_register(u, c)); break;
     case DW_CFA_expression:
         set_frame_rule(&u->now, reg, (struct frame_rule){ .kind = RULE_EXPRESSION, .expression = read_block(c) });
         break;
@@ -359,7 +366,7 @@ static void run_register_instruction(struct csni_unwind_dwarf *u, struct csni_cu
 static void run_cfa_instruction(struct csni_unwind_dwarf *u, struct csni_cursor *c, uint8_t op) {
     uint64_t reg = 0;
     int64_t offset = 0;
-    if (op == DW_CFA_def_cfa || op == DW_CFA_def_cfa_sf || op == DW_CFA_def_cfa_register) reg = csni_cursor_uleb(c);
+    if (op == DW_CFA_def_cfa || op == DW_CFA_def_cfa_sf || op == DW_CFA_def_cfa_register) reg = read_register(u, c);
     if (op == DW_CFA_def_cfa || op == DW_CFA_def_cfa_offset) offset = (int64_t)csni_cursor_uleb(c);
     if (op == DW_CFA_def_cfa_sf || op == DW_CFA_def_cfa_offset_sf)
         offset = multiply_offset((uint64_t)csni_cursor_sleb(c), u->cie.data_align);
@@ -381,8 +388,9 @@ static void set_location(struct csni_unwind_dwarf *u, struct csni_cursor *c, uin
 /* `addr`: of the first instruction. */
 static void run_instruction(struct csni_unwind_dwarf *u, struct csni_cursor *c, uint64_t addr) {
     uint8_t byte = csni_cursor_u8(c), operand = byte & MOST_OPERAND, op = byte & (uint8_t)~MOST_OPERAND;
-    if (op == DW_CFA_offset) set_offset_rule(u, RULE_OFFSET, operand, multiply_offset(csni_cursor_uleb(c), u->cie.data_align));
-    else if (op == DW_CFA_restore) restore_rule(u, operand);
+    if (op == DW_CFA_offset)
+        set_offset_rule(u, RULE_OFFSET, own_register(u, operand), multiply_offset(csni_cursor_uleb(c), u->cie.data_align));
+    else if (op == DW_CFA_restore) restore_rule(u, own_register(u, operand));
     else if (op == DW_CFA_advance_loc) advance_by(u, operand);
     else switch (byte) {
         case DW_CFA_nop:

@@ -9,6 +9,7 @@ struct csni_unwind_expression_input {
     bool big_endian;
     uint8_t address_size;
     bool begins_with_cfa;     /* of a register's rule: the CFA is on the stack */
+    bool swaps_esp_ebp;       /* as of the section */
     uint16_t pc_register;     /* its value is `pc`: expressions of linkage tables compute with their own address */
     uint64_t pc;
 };

@@ -63,6 +63,8 @@ static csn_status add_frame_section(struct csni_stack_records *m, struct csni_ob
     if (index == CSNI_NO_SECTION || (object->sections[index].flags & CSNI_SECTION_NOBITS)) return CSN_NONE;
     struct csni_frame_section s = { .addr = object->sections[index].addr, .address_size = object->address_size,
                                     .big_endian = object->big_endian, .is_debug_frame = is_debug_frame,
+                                    .swaps_esp_ebp = !is_debug_frame && object->container == CSNI_CONTAINER_MACHO &&
+                                                     csni_str_is(csni_str(object->arch), "i386"),
                                     .text_base = base_of_section(object, ".text"), .data_base = base_of_section(object, ".got") };
     csn_status status = csni_object_read_section(object, index, &s.bytes, &damage);
     if (status == CSN_E_MEMORY) return status;

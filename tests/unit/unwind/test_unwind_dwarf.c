@@ -127,6 +127,29 @@ static void other_machines(void **state) {
     wire_deinit(&w);
 }
 
+/* In .eh_frame of Mach-O for i386, 4 is EBP and 5 is ESP. */
+static void swapped_registers(void **state) {
+    (void)state;
+    static const uint8_t cie[] = { 0x0c, 5, 4, 0x88, 1 };
+    static const uint8_t code[] = { 0x41, 0x0e, 8, 0x84, 2, 0x42, 0x0d, 4, 0x05, 5, 3, 0x41, 0x08, 5, 0x09, 3, 4, 0x10, 6, 2, 0x75, 8,
+                                    0x41, 0xc4, 0x0f, 3, 0x92, 4, 8, 0x41, 0x0c, 5, 4 };
+    struct wire w;
+    wire_init(&w, false);
+    unwind_sample_put(&w, cie, sizeof cie, code, sizeof code);
+    wire_patch(&w, 14, 8, 1); /* the return address */
+    struct csni_frame_section section = unwind_sample_section(&w);
+    expect_text(&section, "i386",
+                "STACK CFI INIT 1000 100 .cfa: $ebp 4 + .ra: .cfa -8 + ^\nSTACK CFI 1001 .cfa: $ebp 8 + $esp: .cfa -16 + ^\n"
+                "STACK CFI 1003 .cfa: $esp 8 + $ebp: .cfa -24 + ^\nSTACK CFI 1004 $ebp: $ebp $ebx: $esp $esi: $ebp 8 + ^\n"
+                "STACK CFI 1005 .cfa: $esp 8 + $esp: $esp\nSTACK CFI 1006 .cfa: $ebp 4 +\n", 0);
+    section.swaps_esp_ebp = true;
+    expect_text(&section, "i386",
+                "STACK CFI INIT 1000 100 .cfa: $esp 4 + .ra: .cfa -8 + ^\nSTACK CFI 1001 .cfa: $esp 8 + $ebp: .cfa -16 + ^\n"
+                "STACK CFI 1003 .cfa: $ebp 8 + $esp: .cfa -24 + ^\nSTACK CFI 1004 $esp: $esp $ebx: $ebp $esi: $esp 8 + ^\n"
+                "STACK CFI 1005 .cfa: $ebp 8 + $ebp: $ebp\nSTACK CFI 1006 .cfa: $esp 4 +\n", 0);
+    wire_deinit(&w);
+}
+
 /* What stands before the damage holds up to where it was reached. */
 static void damage(void **state) {
     (void)state;
@@ -232,7 +255,7 @@ static void out_of_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(advances), cmocka_unit_test(rules), cmocka_unit_test(restored), cmocka_unit_test(expressions),
-        cmocka_unit_test(depends_on_the_address), cmocka_unit_test(other_machines), cmocka_unit_test(damage),
+        cmocka_unit_test(depends_on_the_address), cmocka_unit_test(other_machines), cmocka_unit_test(swapped_registers), cmocka_unit_test(damage),
         cmocka_unit_test(damaged_cie), cmocka_unit_test(debug_frame), cmocka_unit_test(truncations_and_changes),
         cmocka_unit_test(out_of_memory),
     };
