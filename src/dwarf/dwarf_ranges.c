@@ -16,6 +16,12 @@ struct list {
     csni_address_ranges *out;
 };
 
+/* Where a range from `low` on ends that was added up. The end of the last byte that 32 bits can address takes 33. */
+static uint64_t end_of_sum(uint64_t low, uint64_t sum, uint64_t mask) {
+    uint64_t high = sum & mask;
+    return high || !low ? high : mask + 1; /* of 64 bits that is 0, too */
+}
+
 static csn_status add_range(struct list *list, uint64_t low, uint64_t high, struct csn_error *err) {
     struct csni_address_range range = { low, high };
     if (low == high) return CSN_OK;
@@ -49,7 +55,8 @@ static csn_status read_range_list_ranges(struct list *list, struct csn_error *er
             list->base = high;
             list->base_is_dead = high == list->mask - 1;
         } else if (low != list->mask - 1 && !list->base_is_dead) {
-            CSNI_TRY(add_range(list, (list->base + low) & list->mask, (list->base + high) & list->mask, err));
+            const uint64_t start = (list->base + low) & list->mask;
+            CSNI_TRY(add_range(list, start, end_of_sum(start, list->base + high, list->mask), err));
         }
     }
 }
@@ -71,11 +78,11 @@ static csn_status read_pair(struct list *list, uint8_t kind, uint64_t *low, uint
         return indexed_address(list, high, err);
     case DW_RLE_startx_length:
         CSNI_TRY(indexed_address(list, low, err));
-        *high = (*low + csni_cursor_uleb(c)) & list->mask;
+        *high = end_of_sum(*low, *low + csni_cursor_uleb(c), list->mask);
         return CSN_OK;
     case DW_RLE_offset_pair:
         *low = (list->base + csni_cursor_uleb(c)) & list->mask;
-        *high = (list->base + csni_cursor_uleb(c)) & list->mask;
+        *high = end_of_sum(*low, list->base + csni_cursor_uleb(c), list->mask);
         return CSN_OK;
     case DW_RLE_start_end:
         *low = csni_cursor_uint(c, size);
@@ -83,7 +90,7 @@ static csn_status read_pair(struct list *list, uint8_t kind, uint64_t *low, uint
         return CSN_OK;
     default: /* DW_RLE_start_length */
         *low = csni_cursor_uint(c, size);
-        *high = (*low + csni_cursor_uleb(c)) & list->mask;
+        *high = end_of_sum(*low, *low + csni_cursor_uleb(c), list->mask);
         return CSN_OK;
     }
 }
@@ -105,7 +112,8 @@ static bool read_usual_rnglist(const uint8_t *p, const uint8_t *end, const struc
         p = csni_uleb(p + 1, end, &low);
         if (p) p = csni_uleb(p, end, &high);
         if (CSNI_UNLIKELY(!p)) break;
-        const struct csni_address_range range = { (base + low) & mask, (base + high) & mask };
+        const uint64_t start = (base + low) & mask;
+        const struct csni_address_range range = { start, end_of_sum(start, base + high, mask) };
         if (range.low != range.high && !csni_vec_push(out, range)) break;
     }
     if (CSNI_LIKELY(p && p < end && *p == DW_RLE_end_of_list)) return true;

@@ -133,6 +133,32 @@ static void old_ranges(void **state) {
     }
 }
 
+/* Code up to the last byte that 32 bits can address, as firmware has it: its end is 2^32. */
+static void up_to_the_last_address(void **state) {
+    (void)state;
+    for (unsigned k = 0; k < 6; k++) {
+        struct dwarf_sample s;
+        csni_address_ranges ranges;
+        dwarf_sample_init(&s, k & 1);
+        s.version = k < 2 ? 4 : 5;
+        s.address_size = 4;
+        struct wire *w = s.version == 4 ? &s.ranges : &s.rnglists;
+        wire_fill(w, 0xee, 8);
+        if (s.version == 4) {
+            for (size_t i = 0; i < 6; i++) wire_uint(w, ((uint32_t[]){ UINT32_MAX, 0xfffffff0, 4, 16, 0, 0 })[i], 4);
+        } else {
+            wire_u8(w, k < 4 ? DW_RLE_base_address : DW_RLE_start_length);
+            dwarf_sample_address(&s, w, k < 4 ? 0xfffffff0 : 0xfffffff4);
+            wire_bytes(w, k < 4 ? (const uint8_t[]){ DW_RLE_offset_pair, 4, 16, 0 } : (const uint8_t[]){ 12, DW_RLE_end_of_list, 0, 0 }, 4);
+        }
+        size_t unit = begin(&s, DW_AT_ranges, DW_FORM_sec_offset, 0, 0);
+        wire_u32(&s.info, 8);
+        assert_int_equal(ranges_of(&s, unit, &ranges, NULL), CSN_OK);
+        expect(&ranges, (const struct csni_address_range[]){ { 0xfffffff4, 0x100000000 } }, 1);
+        dwarf_sample_deinit(&s);
+    }
+}
+
 /* Every kind of entry. Address table: 0x5000, 0x5100, the highest address. */
 static void put_list(struct dwarf_sample *s, uint64_t highest) {
     struct wire *w = &s->rnglists;
@@ -246,6 +272,7 @@ static void damaged_lists(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(low_and_high), cmocka_unit_test(expressions),  cmocka_unit_test(no_addresses), cmocka_unit_test(old_ranges),
+        cmocka_unit_test(up_to_the_last_address),
         cmocka_unit_test(new_ranges),   cmocka_unit_test(by_offset),    cmocka_unit_test(damaged_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
