@@ -199,3 +199,15 @@ def test_the_number_of_threads_does_not_matter(callsign, tmp_path):
         callsign.good("convert", "--quiet", "--threads", threads, program, "-o", tmp_path / "index.gsym")
         indexes.append((tmp_path / "index.gsym").read_bytes())
     assert indexes[0] == indexes[1] == indexes[2]
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-22"])
+def test_a_dwo_file_or_package_alone_is_refused(callsign, tmp_path, compiler):
+    """It has no addresses, and no debug file that might be missing."""
+    (tmp_path / "main.c").write_text("int main(int argc, char **argv) { (void)argv; return argc; }\n")
+    subprocess.run([need(compiler), "-g", "-gsplit-dwarf", "-c", "main.c", "-o", "main.o"], cwd=tmp_path, check=True)
+    dwp_pack.pack([tmp_path / "main.dwo"], tmp_path / "main.dwp")
+    for name in ("main.dwo", "main.dwp"):
+        error = callsign.bad("convert", tmp_path / name, "-o", tmp_path / "out.gsym")
+        assert error == f"callsign: {tmp_path / name}: split DWARF (a .dwo file or a package of them): it has no addresses; " \
+                        "give the program that it belongs to"

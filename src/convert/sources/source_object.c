@@ -5,6 +5,7 @@
 #include "base/ranges.h"
 #include "convert/companions.h"
 #include "convert/dwarf/source_dwarf.h"
+#include "convert/dwarf/split_file.h"
 #include "convert/outputs/output_breakpad.h"
 #include "convert/pdb/source_pdb.h"
 #include "convert/sources/debug_file.h"
@@ -93,6 +94,13 @@ static void note_stabs(struct csni_conversion *c) {
     csni_report_add(c->report, CSN_EVENT_UNREAD_DEBUG_INFO, 1, csni_str("STABS in .stab; lines and inlined calls come from DWARF only"));
 }
 
+/* What split DWARF tells means nothing without the program, which has the addresses. */
+static csn_status check_not_split_off(const struct csni_conversion *c, struct csn_error *err) {
+    if (c->image.text.count || csni_has_dwarf(c->object) || !csni_split_file_recognize(c->object)) return CSN_OK;
+    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
+                     "split DWARF (a .dwo file or a package of them): it has no addresses; give the program that it belongs to");
+}
+
 /* `file`: the input, or the slice of it. */
 static csn_status open_image(struct csni_conversion *c, struct csni_span file, struct csn_error *err) {
     struct csni_object_options options = csni_object_options_of(c, c->input.is_mapped);
@@ -109,7 +117,8 @@ static csn_status open_image(struct csni_conversion *c, struct csni_span file, s
     note_stabs(c);
     c->image.symbols_lack_sizes = c->object->container == CSNI_CONTAINER_MACHO || c->object->container == CSNI_CONTAINER_PE;
     CSNI_TRY(find_bounds(c, err));
-    return find_text(&c->image, c->object, err);
+    CSNI_TRY(find_text(&c->image, c->object, err));
+    return check_not_split_off(c, err);
 }
 
 /* ---- all of it ---- */
