@@ -55,7 +55,7 @@ def test_each_row_is_answered(callsign, tmp_path, others, version):
     for name, text in sources.items():
         (tmp_path / name).write_text(text)
         options = [others] if others and name != "first.c" else ["-gline-directives-only"]
-        subprocess.run([clang, "-O2", *options, version, "-c", name, "-o", f"{name}.o"], cwd=tmp_path, check=True)
+        subprocess.run([clang, "-O2", version, *options, "-c", name, "-o", f"{name}.o"], cwd=tmp_path, check=True)
     subprocess.run([clang, *(f"{name}.o" for name in sources), "-o", "p"], cwd=tmp_path, check=True)
     report = json.loads(callsign.good("convert", "-q", tmp_path / "p", "-o", tmp_path / "p.gsym", "--report", "-"))
     assert report["coverage"]["line"]["input"] == report["coverage"]["line"]["index"] > 60
@@ -103,3 +103,15 @@ def test_assembler_files_with_places_of_their_own(callsign, tmp_path):
     start = int(re.search(r"^([0-9a-f]+) T second$", nm, re.M)[1], 16)
     assert callsign.good("lookup", tmp_path / "p.gsym", hex(start), hex(start + 1)) == \
         f"{start:#x}: second + 0 at /src/hand.s:70\n{start + 1:#x}: second + 1 at /src/hand.s:71\n"
+
+
+def test_folders_count_from_the_compilation_directory(callsign, tmp_path):
+    """Which version 5 has in the table itself."""
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc" / "h.h").write_text("int outer(int x) {\n return x * 3; }\n")
+    (tmp_path / "main.c").write_text('#include "h.h"\nint main(int argc, char **argv) { (void)argv; return outer(argc); }\n')
+    subprocess.run([need("clang-22"), "-gdwarf-5", "-gline-directives-only", "-Iinc", "main.c", "-o", "p"], cwd=tmp_path, check=True)
+    assert "symbols only" not in callsign.run("convert", tmp_path / "p", "-o", tmp_path / "p.gsym").stderr
+    nm = subprocess.run([need("nm"), tmp_path / "p"], capture_output=True, text=True, check=True).stdout
+    start = int(re.search(r"^([0-9a-f]+) T outer$", nm, re.M)[1], 16)
+    assert callsign.good("lookup", tmp_path / "p.gsym", hex(start)) == f"{start:#x}: outer + 0 at {tmp_path}/inc/h.h:1\n"

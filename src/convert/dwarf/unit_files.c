@@ -30,6 +30,12 @@ static size_t without_trailing_slashes(const char *text, size_t len) {
     return len;
 }
 
+/* What relative directories count from. A table that no unit names tells it itself, from version 5 on. */
+static struct csn_str compilation_directory(const struct csni_unit_job *job) {
+    bool tells = !job->line_unit->comp_dir.len && job->lines.version >= 5 && job->lines.directories.count;
+    return tells ? job->lines.directories.items[0] : job->line_unit->comp_dir;
+}
+
 /* The batch string for `directory` with the compilation directory in front where it belongs there. */
 static csn_status directory_string(struct csni_unit_job *job, struct csn_str directory, bool relative, uint64_t index,
                                    uint32_t *out) {
@@ -39,8 +45,9 @@ static csn_status directory_string(struct csni_unit_job *job, struct csn_str dir
         return CSN_OK;
     }
     struct path path;
-    CSNI_TRY(path_begin(job, &path, job->line_unit->comp_dir.len + directory.len + 2));
-    if (relative) path_append(&path, job->line_unit->comp_dir);
+    struct csn_str from = compilation_directory(job);
+    CSNI_TRY(path_begin(job, &path, from.len + directory.len + 2));
+    if (relative) path_append(&path, from);
     path_append(&path, directory);
     path.len = without_trailing_slashes(path.text, path.len);
     *out = csni_batch_add_string(job->writer, (struct csn_str){ path.text, path.len });
@@ -52,8 +59,9 @@ static csn_status directory_string(struct csni_unit_job *job, struct csn_str dir
 static csn_status add_long_name(struct csni_unit_job *job, struct csn_str directory, bool relative, struct csn_str name,
                                 uint32_t *out) {
     struct path path;
-    CSNI_TRY(path_begin(job, &path, job->line_unit->comp_dir.len + directory.len + name.len + 3));
-    if (relative) path_append(&path, job->line_unit->comp_dir);
+    struct csn_str from = compilation_directory(job);
+    CSNI_TRY(path_begin(job, &path, from.len + directory.len + name.len + 3));
+    if (relative) path_append(&path, from);
     path_append(&path, directory);
     path_append(&path, name);
     size_t cut = path.len;

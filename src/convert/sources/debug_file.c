@@ -12,6 +12,12 @@ bool csni_has_dwarf(const struct csni_object *object) {
     return info != CSNI_NO_SECTION && !(object->sections[info].flags & CSNI_SECTION_NOBITS);
 }
 
+/* Of clang -gline-directives-only there is nothing else. */
+static bool has_line_tables(const struct csni_object *object) {
+    uint32_t line = csni_object_find_debug_section(object, "line", false);
+    return line != CSNI_NO_SECTION && !(object->sections[line].flags & CSNI_SECTION_NOBITS);
+}
+
 static void note_image_missing(struct csni_conversion *c, const char *text) {
     csni_report_add(c->report, CSN_EVENT_MISSING_DEBUG_FILE, 1, csni_str(text));
 }
@@ -87,7 +93,7 @@ static void describe_debug_file(struct csni_conversion *c, struct csn_companion_
 csn_status csni_find_debug_file(struct csni_conversion *c, struct csni_debug_file *out, struct csn_error *err) {
     struct csn_companion_request request = { .struct_size = sizeof request,
                                              .kind = CSN_COMPANION_DEBUG_FILE,
-                                             .has_debug_info = csni_has_dwarf(c->object),
+                                             .has_debug_info = csni_has_dwarf(c->object) || has_line_tables(c->object),
                                              .image_path = c->input.path,
                                              .id = c->object->build_id.ptr,
                                              .id_size = c->object->build_id.size,
