@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/core/endian.h"
 #include "base/core/fail.h"
 #include "base/core/file_times.h"
 #include "index/index_owner.h"
@@ -40,15 +41,22 @@ static csn_status read_object_id(struct csni_image *image, struct csn_error *err
     if (status != CSN_OK) return CSN_OK;
     image->has_debug_info = has_debug_section(object) || object->kind == CSNI_OBJECT_RELOCATABLE;
     note_build_id(image, object->build_id.ptr, object->build_id.size);
+    image->age = object->container == CSNI_CONTAINER_PE ? object->build_id_age : 0;
     csni_object_close(object);
     return CSN_OK;
 }
 
-/* Images of a universal file without build ids are told apart by their own bytes. */
+/* Images of a universal file without build ids are told apart by their own bytes, and builds of Windows programs that have one GUID, as
+ * incremental linking leaves it, by their age. */
 static struct csni_cache_key key_of(const struct csni_image *image) {
-    uint8_t htlhash[CSNI_HTLHASH_SIZE];
+    const struct csn_opened *opened = image->opened;
+    uint8_t htlhash[CSNI_HTLHASH_SIZE], id[sizeof opened->build_id + sizeof image->age];
+    size_t size = opened->build_id_size;
+    memcpy(id, opened->build_id, size);
+    if (image->age > 1) csni_put32(id + size, image->age, true);
+    if (image->age > 1) size += sizeof image->age;
     csni_htlhash(image->bytes, htlhash);
-    return csni_cache_key_of(image->opened->build_id, image->opened->build_id_size, htlhash);
+    return csni_cache_key_of(id, size, htlhash);
 }
 
 csn_status csni_image_identify(struct csni_image *image, struct csn_error *err) {

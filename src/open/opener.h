@@ -26,6 +26,7 @@ struct csni_image {
     const char *arch;                     /* NULL: the only image */
     struct csni_cache_source source;
     struct csni_cache_key key;            /* size 0: it is not kept */
+    uint32_t age;                         /* of a PE image; else 0 */
     bool has_debug_info;
     bool lacks_debug_file, lacks_pdb;     /* one was searched in vain */
     bool is_poor;                         /* the conversion found symbols only */

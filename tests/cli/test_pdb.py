@@ -431,3 +431,36 @@ def test_a_truncated_pdb_is_named(callsign, program, copy, tmp_path):
     for size in (10, 60, 4096, len(whole) // 2, len(whole) - 4097):
         copy.with_suffix(".pdb").write_bytes(whole[:size])
         assert "app.pdb" in callsign.bad("convert", copy, "-o", tmp_path / "out")
+
+
+def set_identity(image, guid, age):
+    """In the image and in the program database beside it."""
+    data, pdb = bytearray(image.read_bytes()), image.with_suffix(".pdb")
+    at = data.index(b"RSDS")
+    old = bytes(data[at + 4:at + 20])
+    data[at + 4:at + 24] = guid + struct.pack("<I", age)
+    image.write_bytes(data)
+    data = bytearray(pdb.read_bytes())
+    at = data.index(old)
+    data[at - 4:at + 16] = struct.pack("<I", age) + guid
+    at = data.index(struct.pack("<iI", -1, 19990903)) # the header of the stream that has the modules
+    data[at + 8:at + 12] = struct.pack("<I", age)
+    pdb.write_bytes(data)
+
+
+def test_the_cache_tells_builds_of_one_guid_apart(callsign, tmp_path):
+    """Incremental linking keeps the GUID and counts the age up."""
+    old, new, place, cache = (tmp_path / name for name in ("old", "new", "place", "cache"))
+    for folder in (old, new, place):
+        folder.mkdir()
+    for folder, name in ((old, "hidden"), (new, "visible")):
+        (folder / "one.c").write_text(f"int {name}(void) {{ return 3; }}\nint mainCRTStartup(void) {{ return {name}(); }}\n")
+        run(tool("clang"), "--target=x86_64-pc-windows-msvc", "-g", "-gcodeview", "-c", folder / "one.c", "-o", folder / "one.obj")
+        run(tool("lld-link"), "/debug", "/nodefaultlib", "/entry:mainCRTStartup", "/subsystem:console", folder / "one.obj",
+            f"/out:{folder / 'app.exe'}", f"/pdb:{folder / 'app.pdb'}", "/pdbaltpath:app.pdb")
+    for age, folder in ((1, old), (2, new)):
+        set_identity(folder / "app.exe", bytes(range(16)), age)
+    for folder, name in ((old, "hidden"), (new, "visible"), (old, "hidden")):
+        for file in ("app.exe", "app.pdb"):
+            shutil.copyfile(folder / file, place / file)
+        assert f"{name} + 0 at" in callsign.good("lookup", place / "app.exe", "140001000", "--cache-dir", cache)
