@@ -9,7 +9,7 @@
 #include "base/core/sized.h"
 #include "base/hex.h"
 
-enum { PATH_SIZE = 4096, ID_BYTES_MIN = 4 };
+enum { PATH_SIZE = 4096, ID_BYTES_MIN = 4, ARCH_SIZE = sizeof ((struct csni_slice *)NULL)->arch };
 
 /* One search. */
 struct module_search {
@@ -88,6 +88,29 @@ static csn_status refuse_image(struct module_search *search, const struct csni_i
     return CSN_NONE;
 }
 
+/* Identifies the image; of a universal file the one that is the module's, if the module's id tells. image->arch gets `arch`. */
+static csn_status identify(struct module_search *search, struct csni_image *image, char arch[ARCH_SIZE]) {
+    const struct csn_allocator *alloc = search->opener->alloc;
+    struct csni_slice *slices;
+    uint32_t count, chosen = 0;
+    csn_status status = CSN_OK;
+    bool is_object = csni_object_recognize(image->whole);
+    if (!is_object || csni_object_slices(image->whole, alloc, &slices, &count, NULL) != CSN_OK) return csni_image_identify(image, search->err);
+    for (uint32_t i = 0; status == CSN_OK && count > 1 && search->module->build_id_size && i < count; i++) {
+        image->bytes = slices[i].file;
+        status = csni_image_identify(image, search->err);
+        if (image->opened->build_id_size && is_of_module(search, image)) chosen = i + 1;
+        if (chosen) break;
+    }
+    image->bytes = count == 1 ? slices[0].file : image->whole;
+    if (chosen) {
+        image->bytes = slices[chosen - 1].file;
+        image->arch = memcpy(arch, slices[chosen - 1].arch, ARCH_SIZE);
+    }
+    csni_free(alloc, slices, count * sizeof *slices);
+    return status == CSN_OK ? csni_image_identify(image, search->err) : status;
+}
+
 /* An image that does not name its build cannot be proved to be the module's. */
 static csn_status refuse_unknown(struct module_search *search, const struct csni_image *image) {
     CSNI_TRY(explain(search, CSN_STORE_PLACE_IMAGE, CSN_E_FORMAT, image->path, "it has no build id, the module has one"));
@@ -96,8 +119,9 @@ static csn_status refuse_unknown(struct module_search *search, const struct csni
 
 static csn_status open_image(struct module_search *search, struct csni_image *image) {
     struct csn_error why = CSN_ERROR_INIT;
+    char arch[ARCH_SIZE];
     const struct csn_index_options options = { .struct_size = sizeof options, .allocator = search->opener->options.allocator };
-    CSNI_TRY(csni_image_identify(image, search->err));
+    CSNI_TRY(identify(search, image, arch));
     if (search->module->build_id_size && !image->opened->build_id_size) return refuse_unknown(search, image);
     if (!is_of_module(search, image)) return refuse_image(search, image);
     csn_status status = csni_image_open(image, &options, search->out, &why);
@@ -130,10 +154,11 @@ static csn_status open_companion(struct module_search *search, const struct csni
     struct csn_error why = CSN_ERROR_INIT;
     const struct csn_index_options options = { .struct_size = sizeof options, .allocator = search->opener->options.allocator };
     struct csni_image image = { .opener = search->opener, .path = path, .opened = &opened, .report = search->report };
+    char arch[ARCH_SIZE];
     struct csn_file *file;
     csn_status status = open_file(&image, &file, &why);
     if (status == CSN_OK) {
-        status = csni_image_identify(&image, search->err);
+        status = identify(search, &image, arch);
         if (image.key.size) image.key = *key;
         if (status == CSN_OK) status = csni_image_open(&image, &options, search->out, &why);
         csn_file_close(file);

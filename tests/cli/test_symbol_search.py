@@ -99,6 +99,30 @@ def test_a_debug_file_by_build_id(callsign, app, env, tmp_path):
     assert "app.c:3" in callsign.good("stack", stdin=app.line(), env=env)
 
 
+def test_an_image_of_a_universal_file_by_its_id(callsign, env, tmp_path):
+    parts, ids, starts = [], {}, {}
+    for arch in ("arm64", "x86_64"):
+        (tmp_path / f"{arch}.c").write_text(f"int of_{arch}(int x) {{ return x * 3; }}\n")
+        part = tmp_path / f"{arch}.dylib"
+        subprocess.run([need("clang-22"), "-target", f"{arch}-apple-macos11", "-g", "-c", f"{arch}.c"], cwd=tmp_path, check=True)
+        subprocess.run([need("ld64.lld-22"), "-arch", arch, "-platform_version", "macos", "11.0", "11.0", "-dylib", f"{arch}.o", "-o", part],
+                       cwd=tmp_path, check=True)
+        told = subprocess.run([need("llvm-dwarfdump-22"), "--uuid", part], capture_output=True, text=True, check=True).stdout
+        symbols = subprocess.run([need("llvm-nm-22"), part], capture_output=True, text=True, check=True).stdout
+        ids[arch], starts[arch] = told.split()[1], int(symbols.split()[0], 16)
+        parts.append(part)
+    fat = tmp_path / "fat.dylib"
+    subprocess.run([need("llvm-lipo-22"), "-create", *parts, "-output", fat], check=True)
+
+    def report(arch, uuid):
+        return (f"Process: app [1]\n\nThread 0 Crashed:\n0   fat.dylib  \t{0x100000000 + starts[arch]:#018x} f + 0\n\nBinary Images:\n"
+                f"       0x100000000 -        0x100000fff +fat.dylib (0) <{uuid}> {fat}\n")
+    for arch in ("arm64", "x86_64", "arm64"):
+        assert f"of_{arch} + 0 at" in callsign.good("stack", stdin=report(arch, ids[arch]), env=env)
+    done = callsign.run("stack", stdin=report("arm64", "00000000-1111-2222-3333-444444444444"), env=env)
+    assert "there is no index for the module" in done.stdout and "has another build id than the module" in done.stderr
+
+
 def test_another_build_is_refused_with_both_ids(callsign, app, env, tmp_path, gcc):
     other = "ff" * 20
     line = '{"modules":[{"name":"%s","build_id":"%s"}],"frames":[{"module":"%s","address":"%#x"}]}' % (app.path, other, app.path, app.area)
