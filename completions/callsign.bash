@@ -45,7 +45,7 @@ _callsign() {
         profile)
             options="-o --out --from --to -i --index -s --symbols --no-demangle --title --explain -q --quiet --no-search --debug-dir --offline --cache-dir --no-cache -h --help"
             case $prev in
-                --from) values="pprof firefox otlp otlp-json perf-script folded" ;;
+                --from) values="pprof firefox otlp otlp-json legacy perf-script folded" ;;
                 --to) values="pprof firefox otlp otlp-json perf-script folded html" ;;
             esac
             ;;

@@ -103,7 +103,7 @@ complete -c callsign -n '__fish_seen_subcommand_from stack' -l cache-dir -r -F -
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l no-cache -d 'convert in memory'
 
 complete -c callsign -n '__fish_seen_subcommand_from profile' -s o -l out -r -F -d 'write the profile here'
-complete -c callsign -n '__fish_seen_subcommand_from profile' -l from -x -a 'pprof firefox otlp otlp-json perf-script folded' -d 'kind of input (default'
+complete -c callsign -n '__fish_seen_subcommand_from profile' -l from -x -a 'pprof firefox otlp otlp-json legacy perf-script folded' -d 'kind of input (default'
 complete -c callsign -n '__fish_seen_subcommand_from profile' -l to -x -a 'pprof firefox otlp otlp-json perf-script folded html' -d 'kind of output (default'
 complete -c callsign -n '__fish_seen_subcommand_from profile' -s i -l index -r -F -d 'an index or object file'
 complete -c callsign -n '__fish_seen_subcommand_from profile' -s s -l symbols -r -F -d 'a folder of indexes, as for callsign stack'

@@ -121,7 +121,7 @@ case $state in
             profile)
                 _arguments $help \
                     '(-o --out)'{-o,--out}'[write the profile here]:file:_files' \
-                    '--from[kind of input (default]:format:(pprof firefox otlp otlp-json perf-script folded)' \
+                    '--from[kind of input (default]:format:(pprof firefox otlp otlp-json legacy perf-script folded)' \
                     '--to[kind of output (default]:format:(pprof firefox otlp otlp-json perf-script folded html)' \
                     '(-i --index)'{-i,--index}'[an index or object file]:file:_files' \
                     '(-s --symbols)'{-s,--symbols}'[a folder of indexes, as for callsign stack]:dir:_files' \

@@ -21,7 +21,7 @@ static const struct option_spec options[] = {
     { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct profile_values, out), .value_name = "FILE",
       .help = "write the profile here" },
     { .name = "from", .kind = OPTION_TEXT, .offset = offsetof(struct profile_values, from), .value_name = "FORMAT",
-      .help = "kind of input (default: detected): pprof, firefox, otlp,\notlp-json, perf-script, folded" },
+      .help = "kind of input (default: detected): pprof, firefox, otlp,\notlp-json, legacy, perf-script, folded" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct profile_values, to), .value_name = "FORMAT",
       .help = "kind of output (default: by its name: .pb.gz .pprof .json\n.otlp .otlp.json .perf .folded .html): pprof, firefox, otlp,\notlp-json, perf-script, folded, html" },
     { .name = "index", .letter = 'i', .kind = OPTION_TEXTS, .offset = offsetof(struct profile_values, indexes),
@@ -43,7 +43,7 @@ static const struct option_spec options[] = {
 struct profile_format {
     const char *name;
     enum profile_kind input;     /* PROFILE_KIND_DETECT: output only */
-    uint32_t output;
+    uint32_t output;             /* CSN_PROFILE_DETECT: input only */
     const char *suffixes[3];
 };
 
@@ -52,6 +52,7 @@ static const struct profile_format formats[] = {
     { "otlp-json", PROFILE_KIND_OTLP_JSON, CSN_PROFILE_OTLP_JSON, { ".otlp.json" } }, /* before .json */
     { "firefox", PROFILE_KIND_FIREFOX, CSN_PROFILE_FIREFOX, { ".json" } },
     { "otlp", PROFILE_KIND_OTLP, CSN_PROFILE_OTLP, { ".otlp" } },
+    { "legacy", PROFILE_KIND_LEGACY, CSN_PROFILE_DETECT, { NULL } },
     { "perf-script", PROFILE_KIND_PERF, CSN_PROFILE_PERF_SCRIPT, { ".perf" } },
     { "folded", PROFILE_KIND_FOLDED, CSN_PROFILE_FOLDED, { ".folded" } },
     { "html", PROFILE_KIND_DETECT, CSN_PROFILE_HTML, { ".html" } },
@@ -80,12 +81,12 @@ static const struct profile_format *format_of_path(const char *path) {
 static bool find_formats(const struct profile_values *values, enum profile_kind *from, const struct profile_format **to) {
     const struct profile_format *given = values->from ? format_named(values->from) : NULL;
     if (values->from && (!given || given->input == PROFILE_KIND_DETECT)) {
-        cli_error(NULL, "no input format '%s' (pprof, firefox, otlp, otlp-json, perf-script, folded)", values->from);
+        cli_error(NULL, "no input format '%s' (pprof, firefox, otlp, otlp-json, legacy, perf-script, folded)", values->from);
         return false;
     }
     *from = given ? given->input : PROFILE_KIND_DETECT;
     *to = values->to ? format_named(values->to) : format_of_path(values->out);
-    if (*to) return true;
+    if (*to && (*to)->output != CSN_PROFILE_DETECT) return true;
     if (values->to) cli_error(NULL, "no output format '%s' (pprof, firefox, otlp, otlp-json, perf-script, folded, html)", values->to);
     else cli_error(values->out, "the name does not tell the format: use --to (pprof, firefox, otlp, otlp-json, perf-script, folded, html)");
     return false;
@@ -195,6 +196,8 @@ const struct command profile_command = {
         "  firefox       JSON of the Firefox Profiler, as samply writes it\n"
         "  otlp          OpenTelemetry's profiles, as protobuf\n"
         "  otlp-json     the same as JSON\n"
+        "  legacy        texts of heaps, locks and counts of gperftools, tcmalloc, jemalloc and Go's ?debug=1, and gperftools'\n"
+        "                CPU profile. Input only\n"
         "  perf-script   the text of perf script\n"
         "  folded        a stack a line, NAME;NAME;... COUNT, as flame graph scripts have it\n"
         "  html          one page: flame graph, search, table of functions, heat by file and line. Output only\n"

@@ -86,6 +86,7 @@ static enum profile_kind detect_kind(const struct profile_head *head) {
     case CSN_PROFILE_FIREFOX: return PROFILE_KIND_FIREFOX;
     case CSN_PROFILE_OTLP: return PROFILE_KIND_OTLP;
     case CSN_PROFILE_OTLP_JSON: return PROFILE_KIND_OTLP_JSON;
+    case CSN_PROFILE_LEGACY: return PROFILE_KIND_LEGACY;
     case CSN_PROFILE_PPROF: return is_text(head) ? detect_text(head) : PROFILE_KIND_PPROF;
     default: return is_text(head) ? detect_text(head) : PROFILE_KIND_DETECT;
     }
@@ -96,7 +97,7 @@ static enum profile_kind detect_kind(const struct profile_head *head) {
 static bool read_binary(struct csn_profile *profile, struct profile_head *head, enum profile_kind kind, const char *path) {
     static const uint32_t formats[] = { [PROFILE_KIND_DETECT] = CSN_PROFILE_DETECT, [PROFILE_KIND_PPROF] = CSN_PROFILE_PPROF,
                                         [PROFILE_KIND_OTLP] = CSN_PROFILE_OTLP, [PROFILE_KIND_OTLP_JSON] = CSN_PROFILE_OTLP_JSON,
-                                        [PROFILE_KIND_FIREFOX] = CSN_PROFILE_FIREFOX };
+                                        [PROFILE_KIND_FIREFOX] = CSN_PROFILE_FIREFOX, [PROFILE_KIND_LEGACY] = CSN_PROFILE_LEGACY };
     struct csn_error err = CSN_ERROR_INIT;
     csn_status status = csn_profile_read(profile, formats[kind], (struct csn_str){ path, strlen(path) }, read_input, head, &err);
     if (head->os_error) cli_error(path, "%s", strerror(head->os_error));

@@ -24,7 +24,10 @@ enum csn_profile_format {
     CSN_PROFILE_FOLDED = 4,  /* output only: a stack a line, outermost first, names joined by ';', with its count */
     CSN_PROFILE_HTML = 5,    /* output only: one page with a flame graph, which needs no network. Inputs stay apart */
     CSN_PROFILE_PERF_SCRIPT = 6, /* output only: the text of perf script */
-    CSN_PROFILE_OTLP_JSON = 7 /* the same ProfilesData as OTLP's JSON: one object, or on input one a line; with gzip or without */
+    CSN_PROFILE_OTLP_JSON = 7, /* the same ProfilesData as OTLP's JSON: one object, or on input one a line; with gzip or without */
+    CSN_PROFILE_LEGACY = 8   /* input only: what pprof read before profile.proto: the texts of heaps, locks and counts that gperftools,
+                              * tcmalloc, jemalloc and Go's net/http/pprof with ?debug=1 write, and gperftools' CPU profile; with
+                              * gzip or without */
 };
 
 struct csn_profile_options {
@@ -52,7 +55,7 @@ CSN_API void csn_profile_destroy(struct csn_profile *profile); /* `profile` may 
 /* Gives the next bytes of an input: up to `capacity` of them, *out_size 0 at the end. */
 typedef csn_status csn_profile_source(void *context, void *bytes, size_t capacity, size_t *out_size, struct csn_error *err);
 
-/* Adds a profile. pprof is read in a stream: only the largest of its fields has to fit into memory. OTLP and Firefox profiles
+/* Adds a profile. pprof is read in a stream: only the largest of its fields has to fit into memory. All others
  * are read whole. `name` is shown where inputs are told apart, as in the page.
  * CSN_OK; CSN_E_TRUNCATED, CSN_E_FORMAT: the input is damaged, the error has the place; CSN_E_UNSUPPORTED: the format is
  * not recognized, or needs zlib, which this build lacks; CSN_E_LIMIT; CSN_E_MEMORY; failures of the source. After a

@@ -5,6 +5,7 @@
 
 #include "base/core/file_map.h"
 #include "base/hex.h"
+#include "profile/legacy_read.h"
 #include "profile/proto_wire.h"
 
 csn_status csni_profile_hex_module(struct csn_profile *p, struct csn_str path, struct csn_str build_id, uint64_t start, uint64_t end,
@@ -106,18 +107,22 @@ static uint32_t detect_json(struct csni_span text) {
 uint32_t csn_profile_detect(const void *bytes, size_t size) {
     const uint8_t *p = bytes;
     size_t at = 0;
-    if (size >= 2 && p[0] == 0x1f && p[1] == 0x8b) return CSN_PROFILE_PPROF; /* or JSON: known once it is inflated */
+    const struct csni_span all = { p, size };
+    if (size >= 2 && p[0] == 0x1f && p[1] == 0x8b) return CSN_PROFILE_PPROF; /* or another: known once it is inflated */
+    if (csni_legacy_is_cpu(all) || csni_legacy_is_text(all)) return CSN_PROFILE_LEGACY;
     if (size >= 3 && p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf) at = 3;
     while (at < size && (p[at] == ' ' || p[at] == '\t' || p[at] == '\n' || p[at] == '\r')) at++;
     if (at < size && p[at] == '{') return detect_json((struct csni_span){ p + at, size - at });
-    return detect_protobuf((struct csni_span){ p, size });
+    return detect_protobuf(all);
 }
 
 static csn_status read_whole(struct csn_profile *p, uint32_t format, struct csni_profile_stream *stream, struct csn_error *err) {
     struct csni_span bytes;
     CSNI_TRY(csni_profile_stream_whole(stream, p->max_input_bytes, &bytes, err));
     if (format == CSN_PROFILE_OTLP) return csni_otlp_read(p, bytes, err);
-    return format == CSN_PROFILE_OTLP_JSON ? csni_otlp_json_read(p, bytes, err) : csni_firefox_read(p, bytes, err);
+    if (format == CSN_PROFILE_OTLP_JSON) return csni_otlp_json_read(p, bytes, err);
+    if (format == CSN_PROFILE_FIREFOX) return csni_firefox_read(p, bytes, err);
+    return csni_legacy_is_cpu(bytes) ? csni_legacy_cpu_read(p, bytes, err) : csni_legacy_text_read(p, bytes, err);
 }
 
 static csn_status read_stream(struct csn_profile *p, uint32_t format, struct csni_profile_stream *stream, struct csn_error *err) {
@@ -128,10 +133,11 @@ static csn_status read_stream(struct csn_profile *p, uint32_t format, struct csn
     if (format == CSN_PROFILE_DETECT) format = csn_profile_detect(csni_profile_stream_at(stream), left);
     switch (format) {
     case CSN_PROFILE_PPROF: return csni_pprof_read(p, stream, err);
-    case CSN_PROFILE_OTLP: case CSN_PROFILE_OTLP_JSON: case CSN_PROFILE_FIREFOX: return read_whole(p, format, stream, err);
+    case CSN_PROFILE_OTLP: case CSN_PROFILE_OTLP_JSON: case CSN_PROFILE_FIREFOX: case CSN_PROFILE_LEGACY:
+        return read_whole(p, format, stream, err);
     default: break;
     }
-    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "not a pprof, OTLP or Firefox profile: it begins with 0x%02x", *csni_profile_stream_at(stream));
+    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "not a profile of pprof, OTLP, Firefox or gperftools: it begins with 0x%02x", *csni_profile_stream_at(stream));
 }
 
 csn_status csn_profile_read(struct csn_profile *p, uint32_t format, struct csn_str name, csn_profile_source *source, void *context,

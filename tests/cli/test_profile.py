@@ -451,7 +451,7 @@ def test_pprof_of_go_begins_otherwise(callsign, symbols, tmp_path, first, pack):
 def test_no_pprof_begins_so(callsign, tmp_path, text):
     (tmp_path / "in").write_bytes(text)
     done = callsign.run("profile", tmp_path / "in", "-o", tmp_path / "out.pb")
-    assert done.returncode == 2 and "not a pprof, OTLP or Firefox profile" in done.stderr, done.stderr
+    assert done.returncode == 2 and "not a profile of pprof, OTLP, Firefox or gperftools" in done.stderr, done.stderr
 
 
 

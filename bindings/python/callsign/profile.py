@@ -15,8 +15,8 @@ from .symbolicator import Symbolicator
 if TYPE_CHECKING:
     import pyarrow
 
-_FORMATS = {"pprof": 1, "otlp": 2, "firefox": 3, "folded": 4, "html": 5, "perf-script": 6, "otlp-json": 7}
-_READ = ("pprof", "otlp", "otlp-json", "firefox")
+_FORMATS = {"pprof": 1, "otlp": 2, "firefox": 3, "folded": 4, "html": 5, "perf-script": 6, "otlp-json": 7, "legacy": 8}
+_READ = ("pprof", "otlp", "otlp-json", "firefox", "legacy")
 _SUFFIXES = {".pb.gz": "pprof", ".pprof": "pprof", ".pb": "pprof", ".otlp": "otlp", ".otlp.json": "otlp-json", ".json": "firefox", ".perf": "perf-script",
              ".folded": "folded", ".html": "html"}
 _CHUNK = 4096
@@ -109,8 +109,8 @@ class Profile:
             self.read(path)
 
     def read(self, path: PathLike, *, format: str | None = None) -> None:
-        """Adds a file. format: "pprof", "otlp", "otlp-json" or "firefox"; None means by its first bytes. After an Error the profile holds a part
-        of the file: close it. Releases the GIL."""
+        """Adds a file. format: "pprof", "otlp", "otlp-json", "firefox" or "legacy" (texts and CPU profiles of gperftools, jemalloc and Go); None
+        means by its first bytes. After an Error the profile holds a part of the file: close it. Releases the GIL."""
         self._native.read(path, _format_number(format, reading=True))
 
     def read_bytes(self, data: Any, *, name: str = "", format: str | None = None) -> None:

@@ -164,7 +164,7 @@ def test_errors(source, tmp_path):
     with pytest.raises(callsign.Error) as caught:
         callsign.Profile(tmp_path / "cut.pb")
     assert caught.value.code < 0 and "cut.pb" in str(caught.value)
-    with pytest.raises(callsign.Error, match="^not a pprof, OTLP or Firefox profile"):
+    with pytest.raises(callsign.Error, match="^not a profile of pprof, OTLP, Firefox or gperftools"):
         callsign.Profile().read_bytes(b"no profile at all")
     with pytest.raises(callsign.Error) as caught:
         callsign.Profile().write(os.path.join(tmp_path, "nowhere", "out.pb"))

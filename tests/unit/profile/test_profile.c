@@ -194,6 +194,72 @@ static void there_and_back(void **state) {
     }
 }
 
+/* ---- legacy formats ---- */
+
+#define MAPS "MAPPED_LIBRARIES:\n10000000-10002000 r-xp 00001000 08:01 123 /opt/app\n"
+
+static const char *const legacy_texts[] = {
+    "heap profile: 1: 4000 [2: 4000] @ heapprofile\n1: 4000 [2: 4000] @ 0x10000041 0x10000066\n" MAPS,
+    "heap_v2/1\n  t*: 1: 4000 [2: 4000]\n@ 0x10000041 0x10000066\n  t*: 1: 4000 [2: 4000]\n  t0: 1: 4000 [2: 4000]\n" MAPS,
+    "--- contention:\ncycles/second=2000000000\nsampling period = 2\n4000 1 @ 0x10000041 0x10000066\n" MAPS,
+    "# Go\n\ngoroutine profile: total 4000\n4000 @ 0x10000041 0x10000066\n#\t0x10000040\tinner+0x4\t/a.go:3\n#\t0x10000040\tmain.f+0x4\t/b.go:5\n" MAPS,
+};
+enum { LEGACY_TEXTS = sizeof legacy_texts / sizeof legacy_texts[0] };
+
+static csn_status read_legacy(const struct csn_allocator *alloc, const char *text, struct csn_profile **out) {
+    struct csn_bytes bytes = { .ptr = (uint8_t *)(uintptr_t)text, .size = strlen(text) };
+    return read_back(alloc, &bytes, 5, 0, out, NULL);
+}
+
+static void legacy_values(void **state) {
+    static const char *const types[LEGACY_TEXTS] = { "inuse_space", "inuse_space", "delay", "goroutine" };
+    (void)state;
+    for (size_t i = 0; i < LEGACY_TEXTS; i++) {
+        struct csn_profile *p;
+        struct csn_profile_sizes sizes;
+        struct csn_profile_sample sample;
+        struct csn_profile_place place;
+        struct csn_profile_module module;
+        struct csn_profile_frame frame;
+        struct csn_str type, unit;
+        uint32_t location, caller;
+        assert_int_equal(csn_profile_detect(legacy_texts[i], strlen(legacy_texts[i])), CSN_PROFILE_LEGACY);
+        assert_int_equal(read_legacy(NULL, legacy_texts[i], &p), CSN_OK);
+        csn_profile_get_sizes(p, &sizes);
+        assert_int_equal(sizes.distinct_samples, 1);
+        assert_int_equal(csn_profile_get_value_type(p, (uint32_t)sizes.value_types - 1, &type, &unit), CSN_OK);
+        expect_text(type, types[i]);
+        assert_int_equal(csn_profile_get_sample(p, 0, &sample), CSN_OK);
+        assert_int_equal(sample.values[sizes.value_types - 1], 4000);
+        assert_int_equal(csn_profile_get_stack(p, sample.stack, &location, &caller), CSN_OK);
+        assert_int_equal(csn_profile_get_place(p, location, &place), CSN_OK);
+        assert_int_equal(place.value, 0x10000040); /* within the call */
+        assert_int_equal(csn_profile_get_module(p, place.module, &module), CSN_OK);
+        expect_text(module.path, "/opt/app");
+        assert_int_equal(place.frame_count, i == LEGACY_TEXTS - 1 ? 2 : 0);
+        if (place.frame_count) {
+            assert_int_equal(csn_profile_get_frame(p, location, 1, &frame), CSN_OK);
+            expect_text(frame.function, "main.f");
+            expect_text(frame.file, "/b.go");
+            assert_int_equal(frame.line, 5);
+        }
+        csn_profile_destroy(p);
+    }
+}
+
+static csn_status read_legacy_one(void *context, const struct csn_allocator *alloc) {
+    struct csn_profile *p;
+    TRY(read_legacy(alloc, context, &p));
+    csn_profile_destroy(p);
+    return CSN_OK;
+}
+
+static void legacy_out_of_memory(void **state) {
+    (void)state;
+    for (size_t i = 0; i < LEGACY_TEXTS; i++)
+        assert_true(test_allocator_sweep(read_legacy_one, (void *)(uintptr_t)legacy_texts[i], 0) > 10);
+}
+
 static void arguments(void **state) {
     struct csn_profile *p;
     struct csn_error err = CSN_ERROR_INIT;
@@ -290,7 +356,7 @@ int main(void) {
         cmocka_unit_test(reading_by_number),
         cmocka_unit_test(there_and_back),        cmocka_unit_test(arguments),
         cmocka_unit_test(input_limit),           cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(out_of_memory_symbolicating),
+        cmocka_unit_test(out_of_memory_symbolicating), cmocka_unit_test(legacy_values), cmocka_unit_test(legacy_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
