@@ -110,7 +110,8 @@ CSN_API csn_status csn_process_maps_add_core(struct csn_process_maps *maps, uint
 typedef bool csn_process_module_text(void *context, struct csn_str name, uint64_t *out);
 
 /* Adds a Linux kernel and its modules as images: "vmlinux" from `kallsyms`, the text of /proc/kallsyms, between _text and
- * _end; modules from `modules`, the text of /proc/modules. Either text may be empty; module_text may be NULL.
+ * _end; modules from `modules`, the text of /proc/modules, each of which ends where the next one begins at the latest.
+ * Either text may be empty; module_text may be NULL.
  * CSN_OK: something was added; CSN_NONE: nothing was, as when the kernel hides its addresses; CSN_E_MEMORY. */
 CSN_API csn_status csn_process_maps_add_kernel(struct csn_process_maps *maps, uint64_t pid, struct csn_str kallsyms,
                                                struct csn_str modules, csn_process_module_text *module_text, void *context,

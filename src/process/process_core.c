@@ -6,6 +6,9 @@
 
 #include "base/core/fail.h"
 #include "base/core/file_map.h"
+#include "base/core/search.h"
+#include "base/core/sort.h"
+#include "base/core/vec.h"
 #include "base/hex.h"
 #include "base/lines.h"
 #include "object/core_files.h"
@@ -116,22 +119,64 @@ static bool parse_kernel_module(struct csn_str line, struct csn_str *name, uint6
     return parse_hex_word(next_word(&line), start) && *start && *size <= UINT64_MAX - *start;
 }
 
-csn_status csn_process_maps_add_kernel(struct csn_process_maps *maps, uint64_t pid, struct csn_str kallsyms, struct csn_str modules,
-                                       csn_process_module_text *module_text, void *context, struct csn_error *err) {
+struct kernel_module {
+    struct csn_str name;
+    uint64_t start, end;
+};
+struct module_start {
+    uint64_t start;
+};
+struct kernel_modules {
+    CSNI_VEC(struct kernel_module) items;
+    CSNI_VEC(struct module_start) starts; /* ascending */
+};
+
+static bool starts_before(const void *context, const void *a, const void *b) {
+    (void)context;
+    return ((const struct module_start *)a)->start < ((const struct module_start *)b)->start;
+}
+
+/* False: no memory. */
+static bool list_kernel_modules(struct kernel_modules *out, struct csn_str modules, csn_process_module_text *module_text, void *context) {
     struct csni_lines lines = { .rest = { (const uint8_t *)modules.ptr, modules.len } };
     struct csn_str line, name;
-    csn_status status = kallsyms.len ? add_vmlinux(maps, pid, kallsyms, err) : CSN_NONE;
-    if (status < 0) return status;
     while (csni_lines_next(&lines, &line)) {
         uint64_t start, size, text;
         if (!parse_kernel_module(line, &name, &start, &size)) continue;
         /* Addresses of a module's index count from its section .text, which need not come first in memory. */
         uint64_t end = start + size;
         if (module_text && module_text(context, name, &text) && text >= start && text < end) start = text;
-        CSNI_TRY(add_kernel_image(maps, pid, name, start, end, err));
-        status = CSN_OK;
+        const struct kernel_module module = { name, start, end };
+        const struct module_start module_start = { start };
+        if (!csni_vec_push(&out->items, module) || !csni_vec_push(&out->starts, module_start)) return false;
     }
-    return status;
+    if (out->starts.count) csni_heap_sort(out->starts.items, out->starts.count, sizeof *out->starts.items, starts_before, NULL);
+    return true;
+}
+
+/* Linux 6.4 and later have a module's code and data in places of their own, and still list one start, that of the code, with the size
+ * of all: a module ends where the next one begins at the latest, in whatever order they are listed. */
+static csn_status add_kernel_modules(struct csn_process_maps *maps, uint64_t pid, const struct kernel_modules *modules, struct csn_error *err) {
+    for (size_t i = 0; i < modules->items.count; i++) {
+        const struct kernel_module *module = &modules->items.items[i];
+        const size_t next = csni_upper_bound(modules->starts.items, modules->starts.count, start, module->start);
+        const uint64_t limit = next < modules->starts.count ? modules->starts.items[next].start : UINT64_MAX;
+        CSNI_TRY(add_kernel_image(maps, pid, module->name, module->start, module->end < limit ? module->end : limit, err));
+    }
+    return modules->items.count ? CSN_OK : CSN_NONE;
+}
+
+csn_status csn_process_maps_add_kernel(struct csn_process_maps *maps, uint64_t pid, struct csn_str kallsyms, struct csn_str modules,
+                                       csn_process_module_text *module_text, void *context, struct csn_error *err) {
+    const struct csn_allocator *alloc = csni_process_maps_allocator(maps);
+    struct kernel_modules list = { .items.alloc = alloc, .starts.alloc = alloc };
+    const csn_status kernel = kallsyms.len ? add_vmlinux(maps, pid, kallsyms, err) : CSN_NONE;
+    if (kernel < 0) return kernel;
+    csn_status status = list_kernel_modules(&list, modules, module_text, context) ? add_kernel_modules(maps, pid, &list, err)
+                                                                                  : csni_fail_memory(err, modules.len);
+    csni_vec_deinit(&list.items);
+    csni_vec_deinit(&list.starts);
+    return status == CSN_NONE ? kernel : status;
 }
 
 /* /sys/module/NAME/sections/.text: "0xffffffffc0a00000". A name has no '/'. */

@@ -129,14 +129,28 @@ bool csni_process_image_addr(const struct csni_process_image *image, uint64_t fi
     return false;
 }
 
-bool csni_process_image_code_addr(const struct csni_process_image *image, uint64_t file_off, uint64_t size, uint64_t *out) {
+/* The bytes of the segment that are in [file_off, file_off + size). */
+static uint64_t overlap(const struct csni_process_segment *segment, uint64_t file_off, uint64_t size) {
+    const bool begins_within = segment->file_off >= file_off;
+    const uint64_t skipped = begins_within ? segment->file_off - file_off : file_off - segment->file_off;
+    const uint64_t room = begins_within ? size : segment->file_size, most = begins_within ? segment->file_size : size;
+    if (skipped >= room) return 0;
+    return room - skipped < most ? room - skipped : most;
+}
+
+bool csni_process_image_code_addr(const struct csni_process_image *image, uint64_t file_off, uint64_t size, const uint64_t likely[2],
+                                  uint64_t *out) {
+    uint64_t most = 0;
+    unsigned best = 0; /* 3: the first likely address, 2: the second, 1: another */
     for (uint32_t i = 0; i < image->segment_count; i++) {
         const struct csni_process_segment *segment = &image->segments[i];
-        bool is_before = segment->file_off <= file_off && file_off - segment->file_off >= segment->file_size;
-        bool is_behind = segment->file_off >= file_off && segment->file_off - file_off >= size;
-        if (!segment->exec || is_before || is_behind) continue;
-        *out = segment->addr - (segment->file_off - file_off);
-        return true;
+        const uint64_t bytes = segment->exec ? overlap(segment, file_off, size) : 0;
+        const uint64_t addr = segment->addr - (segment->file_off - file_off);
+        const unsigned rank = addr == likely[0] ? 3 : addr == likely[1] ? 2 : 1;
+        if (!bytes || rank < best || (rank == best && bytes <= most)) continue;
+        best = rank;
+        most = bytes;
+        *out = addr;
     }
-    return false;
+    return best > 0;
 }

@@ -61,6 +61,15 @@ void csn_process_maps_destroy(struct csn_process_maps *maps) {
 
 const struct csn_allocator *csni_process_maps_allocator(const struct csn_process_maps *maps) { return maps->alloc; }
 
+uint64_t csni_process_maps_next_start(const struct csn_process_maps *maps, uint64_t pid, uint64_t start) {
+    for (size_t place = csni_mapping_set_first_after(&maps->set, pid, start); place < maps->set.by_start.count; place++) {
+        const struct csni_mapping *mapping = csni_mapping_set_at_start(&maps->set, place);
+        if (mapping->pid != pid) break;
+        if (mapping->start > start) return mapping->start;
+    }
+    return UINT64_MAX;
+}
+
 uint64_t csn_process_maps_generation(const struct csn_process_maps *maps) { return maps->generation; }
 
 /* ---- adding ---- */
@@ -164,14 +173,18 @@ static const struct csni_process_image *image_of(struct csn_process_maps *maps, 
 }
 
 /* As the image's file tells; false: it tells nothing. */
-static bool image_bias(const struct csni_process_image *image, const struct csni_mapping *mapping, uint64_t *out) {
+static bool image_bias(const struct csn_process_maps *maps, const struct csni_process_image *image, const struct csni_mapping *mapping,
+                       uint64_t *out) {
     uint64_t addr;
     if (mapping->is_image) {
         *out = mapping->image_start - (image ? image->base : 0);
         return true;
     }
     if (!image) return false;
-    bool found = csni_process_image_code_addr(image, mapping->file_off, mapping->end - mapping->start, &addr)
+    /* Where the image's first byte tells that it is, or where it was linked to be. */
+    const struct csni_mapping *first = first_mapping(maps, mapping->pid, csni_mapping_path(mapping));
+    const uint64_t likely[2] = { first ? mapping->start - first->start + image->base : mapping->start, mapping->start };
+    bool found = csni_process_image_code_addr(image, mapping->file_off, mapping->end - mapping->start, likely, &addr)
                  || csni_process_image_addr(image, mapping->file_off, &addr);
     if (found) *out = mapping->start - addr;
     return found;
@@ -186,7 +199,7 @@ static struct csn_process_module module_of(struct csn_process_maps *maps, struct
     uint64_t addr;
     if (!mapping->has_bias) {
         const struct csni_process_image *image = image_of(maps, mapping);
-        mapping->has_bias = image_bias(image, mapping, &mapping->bias) && !maps->images.no_memory;
+        mapping->has_bias = image_bias(maps, image, mapping, &mapping->bias) && !maps->images.no_memory;
         if (mapping->has_bias && !mapping->is_image) mapping->image_start = mapping->bias + image->base;
     }
     module.bias = mapping->bias;

@@ -5,5 +5,7 @@
 #include <callsign/process.h>
 
 const struct csn_allocator *csni_process_maps_allocator(const struct csn_process_maps *maps);
+/* The start of the first mapping of the process behind `start`; UINT64_MAX: there is none. */
+uint64_t csni_process_maps_next_start(const struct csn_process_maps *maps, uint64_t pid, uint64_t start);
 
 #endif

@@ -5,7 +5,7 @@
  *     __TEXT    104a28000-104a30000  [ 32K ...] r-x/r-x SM=COW  /path/MyApp                                  vmmap
  *     0x00005653fe210000–0x00005653fe215000 7505fee7  orders  /opt/app/orders                                Swift
  *     [  0] 01020304-0506-... 0x0000000104a28000 /path/MyApp                                                 lldb's "image list" */
-#include <callsign/process.h>
+#include "process/process_private.h"
 
 #include "base/core/fail.h"
 #include "base/core/span.h"
@@ -83,6 +83,7 @@ static bool find_text(struct csn_str text, const char *what, size_t *out) {
 struct report_image {
     struct csn_process_mapping mapping;
     bool is_image; /* the whole image, not a part of a file */
+    bool is_open;  /* it has no end: it reaches up to the next one, or to where `end` is */
     uint8_t id[CSN_BUILD_ID_MAX];
 };
 
@@ -172,7 +173,7 @@ static bool parse_swift(struct csn_str rest, struct report_image *out) {
     return take_path(rest, &m->path);
 }
 
-/* The list has no sizes: the image reaches up to the next one, which takes over from there. */
+/* The list has no sizes, and no order: an image reaches up to the next one, which may be known already. */
 static bool parse_lldb(struct csn_str rest, struct report_image *out) {
     enum { IMAGE_MAX = 1 << 30 };
     struct csn_process_mapping *m = &out->mapping;
@@ -189,7 +190,7 @@ static bool parse_lldb(struct csn_str rest, struct report_image *out) {
     skip_blanks(&rest);
     if (!csni_str_starts(rest, "0x") || !take_hex(&rest, &m->start) || m->start > UINT64_MAX - IMAGE_MAX) return false;
     m->end = m->start + IMAGE_MAX;
-    out->is_image = true;
+    out->is_image = out->is_open = true;
     return take_path(rest, &m->path);
 }
 
@@ -202,7 +203,9 @@ csn_status csn_process_maps_add_report_line(struct csn_process_maps *maps, uint6
     for (size_t i = 0; i < sizeof parsers / sizeof *parsers; i++) {
         struct report_image image = { .mapping = CSN_PROCESS_MAPPING_INIT };
         if (!parsers[i](line, &image)) continue;
-        const struct csn_process_mapping *m = &image.mapping;
+        struct csn_process_mapping *m = &image.mapping;
+        const uint64_t next = image.is_open ? csni_process_maps_next_start(maps, pid, m->start) : UINT64_MAX;
+        if (next < m->end) m->end = next;
         if (!m->path.len || m->start >= m->end || memchr(m->path.ptr, 0, m->path.len)) return CSN_OK;
         return image.is_image ? csn_process_maps_add_image(maps, pid, m, err) : csn_process_maps_add_mapping(maps, pid, m, err);
     }

@@ -305,6 +305,68 @@ static void test_program_headers(void **state) {
     assert_int_equal(unlink(path), 0);
 }
 
+enum { HOT = 0x800400, MAIN = 0x902860 };
+
+/* Code in two segments, whose bytes are in one page of the file, as LLVM's linker puts them. */
+static void put_image_of_two(const char *path, struct wire_elf_places *places, uint32_t sections[2]) {
+    static uint8_t code[0x300];
+    struct wire_elf elf;
+    struct wire file;
+    wire_elf_init(&elf, true, false, ET_DYN, EM_X86_64);
+    wire_init(&file, false);
+    uint32_t rodata = wire_elf_add(&elf, ".rodata", SHT_PROGBITS, SHF_ALLOC, 0x200000, (struct csni_span){ code, 0x10 });
+    sections[0] = wire_elf_add(&elf, ".hot", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, HOT, (struct csni_span){ code, 0x10 });
+    sections[1] = wire_elf_add(&elf, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, MAIN, (struct csni_span){ code, sizeof code });
+    wire_elf_add_segment(&elf, (struct wire_segment){ PT_LOAD, 4, 0x200000, 0x10, rodata, 1 });
+    wire_elf_add_segment(&elf, (struct wire_segment){ PT_LOAD, 5, HOT, 0x10, sections[0], 1 });
+    wire_elf_add_segment(&elf, (struct wire_segment){ PT_LOAD, 5, MAIN, sizeof code, sections[1], 1 });
+    wire_elf_build(&elf, &file, places);
+    FILE *out = fopen(path, "wb");
+    struct csni_span bytes = wire_span(&file);
+    assert_true(out && fwrite(bytes.ptr, 1, bytes.size, out) == bytes.size && fclose(out) == 0);
+    wire_deinit(&file);
+    wire_elf_deinit(&elf);
+}
+
+/* `first`: where the image's first byte is mapped, too; 0: nowhere. The biases of both mappings of code that are found. */
+static void biases_of_two(const char *path, const uint64_t starts[2], uint64_t first, uint64_t out[2]) {
+    struct csn_process_maps *maps = maps_of("");
+    const struct csn_process_module *modules;
+    size_t count;
+    struct csn_process_mapping head = CSN_PROCESS_MAPPING_INIT;
+    head.start = first;
+    head.end = first + 0x1000;
+    head.path = csni_str(path);
+    if (first) assert_int_equal(csn_process_maps_add_mapping(maps, 7, &head, &err), CSN_OK);
+    for (int i = 0; i < 2; i++) add(maps, starts[i], starts[i] + 0x1000, 0, path);
+    assert_int_equal(csn_process_maps_modules(maps, 7, &modules, &count, &err), CSN_OK);
+    assert_int_equal(count, 2);
+    for (int i = 0; i < 2; i++) out[i] = modules[i].bias;
+    csn_process_maps_destroy(maps);
+}
+
+static void test_two_code_segments_in_a_page(void **state) {
+    (void)state;
+    char path[] = "/tmp/csn-process-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && close(fd) == 0);
+    struct wire_elf_places places;
+    uint32_t sections[2];
+    put_image_of_two(path, &places, sections);
+    enum { BIAS = 0x10000000 };
+    const uint64_t hot = HOT - places.section_off[sections[0]], text = MAIN - places.section_off[sections[1]];
+    uint64_t found[2];
+    biases_of_two(path, (uint64_t[]){ hot, text }, 0, found); /* where they were linked to be */
+    assert_int_equal(found[0], 0);
+    assert_int_equal(found[1], 0);
+    biases_of_two(path, (uint64_t[]){ hot + BIAS, text + BIAS }, 0x200000 + BIAS, found);
+    assert_int_equal(found[0], BIAS);
+    assert_int_equal(found[1], BIAS);
+    biases_of_two(path, (uint64_t[]){ hot + BIAS, text + BIAS }, 0, found); /* the larger one is meant */
+    assert_int_equal(found[1], BIAS);
+    assert_int_equal(unlink(path), 0);
+}
+
 /* ---- memory ---- */
 
 static csn_status step(void *context, const struct csn_allocator *alloc) {
@@ -350,6 +412,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),      cmocka_unit_test(test_overlaps),        cmocka_unit_test(test_oldest_go),
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_images),          cmocka_unit_test(test_program_headers),
+        cmocka_unit_test(test_two_code_segments_in_a_page),
         cmocka_unit_test(test_no_memory), cmocka_unit_test(test_many_mappings_of_one_file),
         cmocka_unit_test(test_found_as_mapped_last), cmocka_unit_test(test_found_by_name),
         cmocka_unit_test(test_images_at_two_places),

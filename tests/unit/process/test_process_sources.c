@@ -82,6 +82,12 @@ static void test_apple(void **state) {
                 "[  1] 11020304-0506-0708-090A-0B0C0D0E0F10 0x0000000100008000 /usr/lib/libx.dylib (0x100008000)\n", 2,
                 "100000000-100008000 /bin/app bias 100000000 id 0102030405060708090a0b0c0d0e0f10;"
                 "100008000-140008000 /usr/lib/libx.dylib (0x100008000) bias 100008000 id 1102030405060708090a0b0c0d0e0f10;");
+    /* The list is in the order of loading, not of places; the last line has an image again. */
+    expect_text("[  0] 01020304-0506 0x0000555555554000 /bin/app\n[  1] 11020304-0506 0x00007ffff7fc5000 /lib/ld.so\n"
+                "[  2] 21020304-0506 0x00007ffff7d80000 /lib/libc.so\n[  1] 11020304-0506 0x00007ffff7fc5000 /lib/ld.so\n", 4,
+                "555555554000-555595554000 /bin/app bias 555555554000 id 010203040506;"
+                "7ffff7d80000-7ffff7fc5000 /lib/libc.so bias 7ffff7d80000 id 210203040506;"
+                "7ffff7fc5000-800037fc5000 /lib/ld.so bias 7ffff7fc5000 id 110203040506;");
 }
 
 static void test_swift(void **state) {
@@ -143,6 +149,19 @@ static void test_kernel(void **state) {
     assert_int_equal(csn_process_maps_add_kernel(maps, 7, csni_str(""), csni_str(""), NULL, NULL, &err), CSN_NONE);
     csn_status status = csn_process_maps_add_live_kernel(maps, 7, &err);
     assert_true(status == CSN_OK || status == CSN_NONE || status == CSN_E_IO); /* as this machine allows */
+    csn_process_maps_destroy(maps);
+}
+
+/* Linux 6.4 and later list the start of a module's code with the size of its code and data. */
+static void test_kernel_modules_that_overlap(void **state) {
+    (void)state;
+    static const char modules[] = "newest 20480 0 - Live 0xffffffffc0a03000\nold 40960 1 newest, Live 0xffffffffc0a00000\n"
+                                  "middle 16384 0 - Live 0xffffffffc0a01000\n";
+    struct csn_process_maps *maps = new_maps();
+    assert_int_equal(csn_process_maps_add_kernel(maps, 7, csni_str(""), csni_str(modules), NULL, NULL, &err), CSN_OK);
+    expect_modules(maps, "ffffffffc0a03000-ffffffffc0a08000 newest bias ffffffffc0a03000 id ;"
+                         "ffffffffc0a00000-ffffffffc0a01000 old bias ffffffffc0a00000 id ;"
+                         "ffffffffc0a01000-ffffffffc0a03000 middle bias ffffffffc0a01000 id ;");
     csn_process_maps_destroy(maps);
 }
 
@@ -328,6 +347,7 @@ static void test_no_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_android), cmocka_unit_test(test_apple), cmocka_unit_test(test_swift), cmocka_unit_test(test_other_lines), cmocka_unit_test(test_kernel),
+        cmocka_unit_test(test_kernel_modules_that_overlap),
         cmocka_unit_test(test_live), cmocka_unit_test(test_core), cmocka_unit_test(test_damaged_core), cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
