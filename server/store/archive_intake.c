@@ -24,6 +24,7 @@ struct intake {
     void *context;
     uint64_t bytes, most_bytes, entries, stored;
     bool is_over; /* more than most_bytes */
+    char damage[128]; /* the first of the archive itself; that of an archive within it may be what it is there for */
     char *why;
     size_t why_size;
 };
@@ -48,13 +49,20 @@ static bool looks_like_archive(int fd) {
     return false;
 }
 
-static enum store_status copy_entry(struct intake *intake, struct archive *reader, struct incoming *out) {
+static void note_damage(struct intake *intake, struct archive *reader, const char *name, int depth) {
+    const char *text = archive_error_string(reader);
+    bool is_package = depth == 1 && strncmp(name, "data.tar", 8) == 0; /* what a .deb is there for */
+    snprintf(intake->why, intake->why_size, "%s", text ? text : "too many entries");
+    if (!*intake->damage && (depth == 0 || is_package)) snprintf(intake->damage, sizeof(intake->damage), "%.100s", intake->why);
+}
+
+static enum store_status copy_entry(struct intake *intake, struct archive *reader, const char *name, int depth, struct incoming *out) {
     char portion[PORTION];
     for (;;) {
         la_ssize_t got = archive_read_data(reader, portion, sizeof(portion));
         if (got == 0) return STORE_OK;
         if (got < 0) {
-            snprintf(intake->why, intake->why_size, "%s", archive_error_string(reader));
+            note_damage(intake, reader, name, depth);
             return STORE_REJECTED;
         }
         intake->bytes += (uint64_t)got;
@@ -69,10 +77,10 @@ static enum store_status copy_entry(struct intake *intake, struct archive *reade
     }
 }
 
-static enum store_status take_entry(struct intake *intake, struct archive *reader, const char *path, int depth) {
+static enum store_status take_entry(struct intake *intake, struct archive *reader, const char *name, const char *path, int depth) {
     struct incoming part;
     if (incoming_create(intake->store, &part, intake->why, intake->why_size) < 0) return STORE_FAILED;
-    enum store_status status = copy_entry(intake, reader, &part);
+    enum store_status status = copy_entry(intake, reader, name, depth, &part);
     if (status == STORE_OK) return take(intake, &part, last_part(path), depth + 1);
     incoming_discard(&part);
     return status;
@@ -87,12 +95,12 @@ static enum store_status take_entries(struct intake *intake, struct archive *rea
         if (archive_entry_filetype(entry) != AE_IFREG && archive_entry_filetype(entry) != 0) continue;
         /* A compressed file that is no archive is one entry called "data". */
         bool is_raw = !path || strcmp(path, "data") == 0;
-        enum store_status status = take_entry(intake, reader, is_raw ? name : path, depth);
+        enum store_status status = take_entry(intake, reader, name, is_raw ? name : path, depth);
         if (status < 0 || intake->is_over) return status < 0 ? status : STORE_REJECTED;
     }
-    if (code != ARCHIVE_EOF && !intake->stored) {
-        snprintf(intake->why, intake->why_size, "%s", archive_error_string(reader) ? archive_error_string(reader) : "too many entries");
-        return STORE_REJECTED;
+    if (code != ARCHIVE_EOF) {
+        note_damage(intake, reader, name, depth);
+        return intake->stored ? STORE_OK : STORE_REJECTED;
     }
     if (!intake->stored && !*intake->why) snprintf(intake->why, intake->why_size, "there are no files in it");
     return intake->stored ? STORE_OK : STORE_REJECTED;
@@ -137,5 +145,9 @@ enum store_status store_take_file(struct symbol_store *store, struct incoming *i
                                   intake_note *note, void *context, char *why, size_t why_size) {
     struct intake intake = { .store = store, .source = source, .note = note, .context = context, .why = why, .why_size = why_size,
                              .most_bytes = most_bytes_of(incoming->fd) };
-    return take(&intake, incoming, name, 0);
+    enum store_status status = take(&intake, incoming, name, 0);
+    if (status < 0 || !*intake.damage || !intake.stored) return status;
+    snprintf(why, why_size, "the archive is damaged: %s; what could be read of it, %llu files, is stored", intake.damage,
+             (unsigned long long)intake.stored);
+    return STORE_REJECTED;
 }

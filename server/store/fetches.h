@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { FETCH_KEY_SIZE = 256, FETCH_MOST_REMOTES = 32 };
+enum { FETCH_KEY_SIZE = 512, FETCH_MOST_REMOTES = 32 };
 
 struct fetches;
 struct fetches *fetches_create(void); /* NULL: no memory */

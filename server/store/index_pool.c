@@ -144,9 +144,16 @@ static time_t clock_s(void) {
     return now.tv_sec;
 }
 
+/* The cache knows a name by where the index has it. Those of BSYM are put together anew for each answer, all in one place. */
+static bool has_lasting_names(const struct csn_index *index) {
+    struct csn_index_info info;
+    csn_index_get_info(index, &info, sizeof(info));
+    return info.format != CSN_FORMAT_BSYM;
+}
+
 static void fill_slot(struct index_pool *pool, struct slot *slot, const struct symbols_key *key) {
     slot->status = conversion_open_symbols(pool->conversion, key, &slot->symbols, slot->why, sizeof(slot->why));
-    if (slot->status == POOL_OK) slot->symbols.names = name_cache_create();
+    if (slot->status == POOL_OK && has_lasting_names(slot->symbols.index)) slot->symbols.names = name_cache_create();
 }
 
 static bool is_outdated(struct index_pool *pool, const struct slot *slot) {

@@ -132,7 +132,8 @@ enum store_status symbol_store_find(struct symbol_store *store, const struct tre
     char key[FETCH_KEY_SIZE];
     enum store_status status = symbol_store_find_local(store, query, out, why, why_size);
     if (status != STORE_NONE || store->options.remote_count == 0) return status;
-    snprintf(key, sizeof(key), "%u/%s%s%s", query->kinds, query->build_id, query->debug_id, query->code_id);
+    /* Trees have a name before the other ids: without it nobody was asked for what is searched under one. */
+    snprintf(key, sizeof(key), "%u/%s%s%s/%s", query->kinds, query->build_id, query->debug_id, query->code_id, *query->build_id ? "" : query->name);
     if (fetches_is_miss(store->fetches, key)) return STORE_NONE;
     if (!waiting_begin()) {
         snprintf(why, why_size, "too many requests wait for upstreams (fetch-workers)");

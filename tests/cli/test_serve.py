@@ -284,6 +284,24 @@ def test_own_symbolicate(server, images):
     assert server.ask("POST", "/v1/symbolicate", b"{")[0] == 400
 
 
+def test_names_that_an_index_keeps_in_pieces(callsign, tmp_path):
+    """BSYM has no build id: its hash names it."""
+    (tmp_path / "many.cc").write_text("".join(f"namespace Part{i} {{ int compute_value_{i}(int x) {{ return x * {i + 3}; }} }}\n" for i in range(40)))
+    subprocess.run([need("g++"), "-O1", "-shared", "-fPIC", "-o", tmp_path / "many.so", tmp_path / "many.cc"], check=True)
+    callsign.good("convert", "-q", tmp_path / "many.so", "--to", "bsym", "-o", tmp_path / "many.bsym")
+    callsign.good("store", "add", "-q", "--store", tmp_path / "store", tmp_path / "many.bsym")
+    listed = json.loads(callsign.good("store", "list", "--store", tmp_path / "store", "--json"))
+    symbols = subprocess.run(["nm", tmp_path / "many.so"], capture_output=True, text=True, check=True).stdout
+    places = {name: int(address, 16) for address, name in re.findall(r"^([0-9a-f]+) T (_ZN\dPart\S+)$", symbols, re.M)}
+    assert len(places) == 40
+    with Server(callsign, tmp_path / "store") as server:
+        query = "&".join(f"addr={address:#x}" for address in places.values())
+        for _ in range(2):
+            found = server.json("GET", f"/buildid/{listed['htlhash']}/symbolize?{query}")
+            assert [answer["frames"][0]["function"] for answer in found] == [
+                f"Part{number}::compute_value_{number}(int)" for number in re.findall(r"value_(\d+)", " ".join(places))]
+
+
 def test_own_symbolicate_knows_arrow(server):
     """tests/cli/test_serve_arrow.py has the rest, with pyarrow."""
     for body, word in ((b"{}", "end mark"), (b"\xff\xff\xff\xff" + bytes(4), "schema"), (b"ARROW1\0\0" + bytes(8), "Arrow message"),
@@ -410,6 +428,30 @@ def test_archives(callsign, images, tmp_path):
     for name in ("all.tgz", "all.zip"):
         listed = callsign.good("store", "add", "--store", tmp_path / name.replace(".", "-"), "--json", tmp_path / name)
         assert {json.loads(line)["name"] for line in listed.splitlines()} == {"app", "libshop.so"}
+
+
+def test_a_damaged_archive(callsign, images, tmp_path):
+    """What is before the damage is stored, and it is said that there was more."""
+    folder = images["app"].path.parent
+    subprocess.run(["tar", "-cf", tmp_path / "whole.tar", "-C", folder, "app", "libshop.so"], check=True)
+    whole = (tmp_path / "whole.tar").read_bytes()
+    (tmp_path / "cut.tar").write_bytes(whole[:images["app"].path.stat().st_size + 4096])
+    (tmp_path / "noise").write_bytes(os.urandom(1 << 20))
+    subprocess.run(["tar", "-czf", tmp_path / "long.tgz", "-C", folder, "app", "-C", tmp_path, "noise"], check=True)
+    (tmp_path / "cut.tgz").write_bytes((tmp_path / "long.tgz").read_bytes()[:1 << 20])
+    (tmp_path / "damaged.txt.gz").write_bytes(gzip.compress(os.urandom(5000))[:-100])
+    subprocess.run(["tar", "-cf", tmp_path / "within.tar", "-C", folder, "app", "-C", tmp_path, "damaged.txt.gz"], check=True)
+    (tmp_path / "token").write_text("first\n")
+    (tmp_path / "other").mkdir()
+    for name, message in (("cut.tar", "damaged: Truncated"), ("cut.tgz", "damaged: truncated")):
+        store = tmp_path / name.replace(".", "-")
+        done = callsign.run("store", "add", "--store", store, "--json", tmp_path / name)
+        assert done.returncode == 2 and message in done.stderr and "1 files" in done.stderr
+        assert [json.loads(line)["name"] for line in done.stdout.splitlines()] == ["app"]
+        with Server(callsign, tmp_path / "other" / name, "--upload-token-file", tmp_path / "token") as server:
+            answer = server.json("PUT", f"/v1/store/{name}", (tmp_path / name).read_bytes(), 422, Authorization="Bearer first")
+            assert message in answer["error"] and "1 files" in answer["error"]
+    assert '"app"' in callsign.good("store", "add", "--store", tmp_path / "within", "--json", tmp_path / "within.tar")
 
 
 def test_a_folder_is_stored_in_its_order(callsign, images, tmp_path):
@@ -597,6 +639,19 @@ def test_upstream_callsign_server(callsign, server, images, tmp_path):
         assert near.ask("GET", "/buildid/" + "11" * 20 + "/debuginfo")[0] == 404
     with Server(callsign, tmp_path / "empty2", "--upstream", "http://127.0.0.1:9/") as near:
         assert near.ask("GET", f"/buildid/{shop.id}/debuginfo")[0] in (502, 503)
+
+
+def test_upstream_is_asked_again_with_a_name(callsign, tmp_path):
+    """Symbol trees have a name before the id: a question without one cannot find there what the next question names."""
+    (tmp_path / "in.sym").write_text("MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 libfar.so\nFUNC 1000 20 0 far_away\n")
+    callsign.good("store", "add", "-q", "--store", tmp_path / "upper", "--layout", "breakpad", tmp_path / "in.sym")
+    id = "00112233445566778899AABBCCDDEEFF0"
+    (tmp_path / "lower").mkdir()
+    with Server(callsign, tmp_path / "upper") as upper, Server(callsign, tmp_path / "lower", "--upstream", upper.url) as lower:
+        body = {"modules": [{"type": "pe", "debug_id": id, "image_addr": "0x10000"}], "stacktraces": [{"frames": [{"instruction_addr": "0x11004"}]}]}
+        assert lower.json("POST", "/symbolicate", body)["modules"][0]["debug_status"] == "missing"
+        job = {"memoryMap": [["libfar.so", id]], "stacks": [[[0, 0x1004]]]}
+        assert lower.json("POST", "/symbolicate/v5", job)["results"][0]["stacks"][0][0]["function"] == "far_away"
 
 
 def test_upstream_that_hangs(callsign, images, tmp_path):
