@@ -1,5 +1,6 @@
 """Profiles that pprof read before profile.proto: what gperftools, jemalloc and Go write, read by us and by go tool pprof."""
 import math
+import os
 import pathlib
 import re
 import shutil
@@ -68,7 +69,8 @@ def cpu_profile(order="<", word="Q", stacks=CPU_STACKS, end=True):
 def go_pprof(path):
     """(value types, [(values, label, addresses)], period type, period), as go tool pprof reads a profile. It takes
     one from addresses of 0, too, which Go fills stacks up with, and has sizes of 0, which profile.proto cannot hold."""
-    text = subprocess.run([need("go"), "tool", "pprof", "-raw", "-symbolize=none", path], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run([need("go"), "tool", "pprof", "-raw", "-symbolize=none", path], check=True, capture_output=True, text=True,
+                          env={**os.environ, "GOTOOLCHAIN": "local"}).stdout
     head, rest = text.split("Samples:\n")
     samples, rest = rest.split("Locations\n")
     locations = dict(re.findall(r"^ +(\d+): (0x[0-9a-f]+)", rest.split("Mappings\n")[0], re.M))
@@ -164,9 +166,12 @@ def go_profiles(tmp_path_factory):
 
 @pytest.mark.parametrize("name", ["heap", "mutex", "block", "goroutine", "threadcreate"])
 def test_go(callsign, go_profiles, tmp_path, name):
+    text = (go_profiles / name).read_text()
+    if not re.search("^[0-9].*0x", text, re.M): # threads of Go 1.19 have no stacks, and its pprof does not read them
+        assert all(locations == [] for locations, *_ in read(callsign, tmp_path, text).samples)
+        return
     types, samples, *_ = check(callsign, go_profiles / name, tmp_path / "out.pb")
     assert samples and types[0] == {"heap": "alloc_objects/count", "mutex": "contentions/count", "block": "contentions/count"}.get(name, f"{name}/count")
-    text = (go_profiles / name).read_text()
     if name in ("mutex", "block", "goroutine"):
         assert "main.main" in text
         profile = Pprof((tmp_path / "out.pb").read_bytes())
