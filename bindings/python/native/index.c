@@ -76,11 +76,32 @@ static PyObject *frame_make(PyTypeObject *type, const struct csn_frame *frame, b
     return NULL;
 }
 
-PyObject *frames_list(PyTypeObject *frame_type, const struct csn_index *index, const struct csn_frame *frames, size_t count, bool demangle) {
-    (void)index;
+/* A name that the index has in pieces (BSYM) is put together, in memory that the caller frees. */
+static bool resolve_pieces(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out, void **memory) {
+    size_t need = csn_index_resolve_into(index, ref, NULL, 0, out);
+    *memory = need ? malloc(need) : NULL;
+    if (need && !*memory) return PyErr_NoMemory(), false;
+    if (need) csn_index_resolve_into(index, ref, *memory, need, out);
+    return true;
+}
+
+static PyObject *frame_of_pieces(PyTypeObject *type, const struct csn_index *index, const struct csn_frame_ref *ref, bool demangle) {
+    struct csn_frame frame;
+    void *memory;
+    PyObject *result = resolve_pieces(index, ref, &frame, &memory) ? frame_make(type, &frame, demangle) : NULL;
+    free(memory);
+    return result;
+}
+
+static PyObject *frames_list(PyTypeObject *frame_type, const struct csn_index *index, uint64_t addr, const struct csn_frame *frames, size_t count,
+                             bool demangle) {
+    struct csn_frame_ref refs[CSN_INLINE_DEPTH_MAX + 1];
+    bool in_pieces = false;
+    for (size_t k = 0; k < count; k++) in_pieces = in_pieces || frames[k].flags & CSN_FRAME_NAME_IN_PIECES;
+    if (in_pieces) csn_index_lookup_refs(index, addr, CSN_LOOKUP_DEFAULT, refs, CSN_INLINE_DEPTH_MAX + 1, NULL, NULL);
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t k = 0; list && k < count; k++) {
-        PyObject *frame = frame_make(frame_type, &frames[k], demangle);
+        PyObject *frame = in_pieces ? frame_of_pieces(frame_type, index, &refs[k], demangle) : frame_make(frame_type, &frames[k], demangle);
         if (!frame) {
             Py_DECREF(list);
             return NULL;
@@ -172,7 +193,7 @@ static PyObject *index_lookup(PyObject *object, PyObject *args) {
     csn_status status = csn_index_lookup(index, addr, frames, CSN_INLINE_DEPTH_MAX + 1, &count, &err);
     run_again(thread);
     PyObject *result = status < 0 ? raise_error(state->error, status, &err, NULL)
-                                  : frames_list(state->frame_type, index, frames, status == CSN_OK ? count : 0, self->demangle);
+                                  : frames_list(state->frame_type, index, addr, frames, status == CSN_OK ? count : 0, self->demangle);
     guard_leave(&self->guard);
     return result;
 }
@@ -208,6 +229,18 @@ static PyObject *index_info(PyObject *object, PyObject *unused) {
                          (unsigned long long)info.string_bytes, "accelerator_bytes", (unsigned long long)info.accelerator_bytes);
 }
 
+static PyObject *function_name(const struct index_object *self, const struct csn_index *index, uint32_t idx, const struct csn_function *function) {
+    const struct csn_frame_ref ref = { .name = idx };
+    struct csn_frame frame = { .name = function->name };
+    struct csn_index_info info;
+    void *memory = NULL;
+    csn_index_get_info(index, &info, sizeof info);
+    bool good = info.format != CSN_FORMAT_BSYM || frame.name.len || resolve_pieces(index, &ref, &frame, &memory);
+    PyObject *text = !good ? NULL : self->demangle ? demangled_text(frame.name) : text_of(frame.name);
+    free(memory);
+    return text;
+}
+
 static PyObject *index_function(PyObject *object, PyObject *args) {
     struct index_object *self = (struct index_object *)object;
     struct csn_function function;
@@ -222,8 +255,8 @@ static PyObject *index_function(PyObject *object, PyObject *args) {
     PyObject *result = NULL;
     if (status == CSN_E_ARGUMENT) PyErr_Format(PyExc_IndexError, "function %lu is not in the index", idx);
     else if (status < 0) raise_error(state_of_type(object)->error, status, &err, NULL);
-    else result = Py_BuildValue("(NKK)", self->demangle ? demangled_text(function.name) : text_of(function.name),
-                                (unsigned long long)function.start, (unsigned long long)function.size);
+    else result = Py_BuildValue("(NKK)", function_name(self, index, (uint32_t)idx, &function), (unsigned long long)function.start,
+                                (unsigned long long)function.size);
     guard_leave(&self->guard);
     return result;
 }

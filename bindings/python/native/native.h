@@ -58,9 +58,6 @@ PyObject *text_or_none(struct csn_str text);
 extern PyType_Spec index_spec, store_spec, symbolicator_spec, answers_spec, profile_spec;
 PyTypeObject *frame_type_make(void);
 
-/* The list of an answer's frames. */
-PyObject *frames_list(PyTypeObject *frame_type, const struct csn_index *index, const struct csn_frame *frames, size_t count, bool demangle);
-
 struct store_object {
     PyObject_HEAD
     struct guard guard; /* of the csn_store */

@@ -255,3 +255,18 @@ def test_diff(program, index_path, tmp_path):
     assert diff and [f.name for f in diff.removed] == ["_ZN4shop12report_stackEv"] and [f.name for f in diff.added] == ["_ZN4shop12report_callsEv"]
     assert {change.what for change in diff.changed} == {"line"} and diff.same > 0
     assert "1 added, 1 removed" in repr(diff) and "report_calls" in diff._repr_html_()
+
+
+def test_names_that_an_index_keeps_in_pieces(tmp_path):
+    """BSYM: prefixes and tokens."""
+    (tmp_path / "many.cc").write_text("".join(f"namespace Part{i} {{ int compute_value_{i}(int x) {{ return x * {i + 3}; }} }}\n" for i in range(40)))
+    subprocess.run(["g++", "-O1", "-shared", "-fPIC", "-o", str(tmp_path / "many.so"), str(tmp_path / "many.cc")], check=True)
+    callsign.convert(tmp_path / "many.so", tmp_path / "many.bsym", format="bsym")
+    with callsign.Index(tmp_path / "many.bsym") as stored, callsign.Index(tmp_path / "many.bsym", demangle=True) as shown:
+        names = {function.name: function.start for function in stored.functions()}
+        wanted = {f"_ZN{len(f'Part{i}')}Part{i}{len(f'compute_value_{i}')}compute_value_{i}Ei": i for i in range(40)}
+        assert wanted.keys() <= names.keys()
+        for name, i in wanted.items():
+            assert [frame.function for frame in stored.lookup(names[name])] == [name]
+            assert [frame.function for frame in shown.lookup(names[name])] == [f"Part{i}::compute_value_{i}(int)"]
+        assert {f"Part{i}::compute_value_{i}(int)" for i in range(40)} <= {function.name for function in shown.functions()}
