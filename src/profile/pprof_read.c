@@ -52,7 +52,7 @@ struct pprof_reader {
     uint32_t first_value, most_values;
     uint64_t field_off;          /* of the field that is being read */
     struct raw_type period_type;
-    uint64_t period, time_ns, duration_ns, default_type;
+    uint64_t period, time_ns, duration_ns, default_type, drop_frames, keep_frames, doc_url;
 };
 
 static const char SECTION[] = "pprof";
@@ -262,11 +262,14 @@ static csn_status read_message(struct pprof_reader *r, uint32_t number, struct c
 }
 
 static csn_status read_number(struct pprof_reader *r, uint32_t number, uint64_t value) {
+    if (number == 7) r->drop_frames = value;
+    if (number == 8) r->keep_frames = value;
     if (number == 9) r->time_ns = value;
     if (number == 10) r->duration_ns = value;
     if (number == 12) r->period = value;
     if (number == 13 && !csni_vec_push(&r->comments, value)) return fail_memory(r);
     if (number == 14) r->default_type = value;
+    if (number == 15) r->doc_url = value;
     return CSN_OK;
 }
 
@@ -417,12 +420,35 @@ static csn_status resolve_labels(struct pprof_reader *r) {
     return status;
 }
 
+/* Of several inputs, the first that has it, as pprof does. */
+static csn_status keep_first(struct pprof_reader *r, uint64_t index, const char *what, uint32_t *out) {
+    uint32_t text;
+    CSNI_TRY(string_of(r, index, what, &text));
+    if (!*out) *out = text;
+    return CSN_OK;
+}
+
+/* The period of the first input; the longest of those of its type. */
+static csn_status resolve_period(struct pprof_reader *r) {
+    struct csn_profile *p = r->p;
+    uint32_t type, unit;
+    CSNI_TRY(string_of(r, r->period_type.type, "the type of the period", &type));
+    CSNI_TRY(string_of(r, r->period_type.unit, "the unit of the period", &unit));
+    const bool is_first = !p->period_type && !p->period_unit && !p->period, is_same = p->period_type == type && p->period_unit == unit;
+    if (!is_first && !(is_same && (int64_t)r->period > p->period)) return CSN_OK;
+    p->period_type = type;
+    p->period_unit = unit;
+    p->period = (int64_t)r->period;
+    return CSN_OK;
+}
+
 static csn_status resolve_rest(struct pprof_reader *r) {
     struct csn_profile *p = r->p;
-    CSNI_TRY(string_of(r, r->period_type.type, "the type of the period", &p->period_type));
-    CSNI_TRY(string_of(r, r->period_type.unit, "the unit of the period", &p->period_unit));
-    CSNI_TRY(string_of(r, r->default_type, "the default type", &p->default_type));
-    p->period = (int64_t)r->period;
+    CSNI_TRY(resolve_period(r));
+    CSNI_TRY(keep_first(r, r->default_type, "the default type", &p->default_type));
+    CSNI_TRY(keep_first(r, r->drop_frames, "the names of frames to drop", &p->drop_frames));
+    CSNI_TRY(keep_first(r, r->keep_frames, "the names of frames to keep", &p->keep_frames));
+    CSNI_TRY(keep_first(r, r->doc_url, "the address of the documentation", &p->doc_url));
     if (!p->time_ns || (int64_t)r->time_ns < p->time_ns) p->time_ns = (int64_t)r->time_ns;
     csni_profile_add_value(&p->duration_ns, (int64_t)r->duration_ns);
     for (size_t i = 0; i < r->comments.count; i++) {

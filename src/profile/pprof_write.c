@@ -117,6 +117,8 @@ static void put_tables(struct pprof_writer *w) {
 
 static void put_rest(struct pprof_writer *w) {
     const struct csn_profile *p = w->p;
+    put_number(w, 7, string_number(w, p->drop_frames));
+    put_number(w, 8, string_number(w, p->keep_frames));
     put_number(w, 9, (uint64_t)p->time_ns);
     put_number(w, 10, (uint64_t)p->duration_ns);
     if (p->period_type || p->period_unit) put_type(w, 11, p->period_type, p->period_unit);
@@ -127,6 +129,7 @@ static void put_rest(struct pprof_writer *w) {
         put_number(w, 13, 0);
     }
     put_number(w, 14, string_number(w, p->default_type));
+    put_number(w, 15, string_number(w, p->doc_url));
     for (size_t i = 0; i < w->used.string_order.count && !w->field.failed; i++) {
         const struct csn_str text = csni_profile_str(p, w->used.string_order.items[i]);
         csni_buffer_put(&w->message, text.ptr, text.len);

@@ -105,6 +105,38 @@ def test_pprof_keeps_what_it_has(callsign, symbols, tmp_path):
         assert (mapping["start"], mapping["end"], mapping["off"]) == MAPPING[:3]
 
 
+def with_rest(source, *fields_and_texts):
+    """Fields of the profile itself that are texts, and numbers."""
+    strings = [value.decode() for number, value in fields(source) if number == 6]
+    for field, value in fields_and_texts:
+        if isinstance(value, str):
+            source += message((6, value), (field, len(strings)))
+            strings.append(value)
+        else:
+            source += message((field, value))
+    return source
+
+
+def rest_of(data, *wanted):
+    data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    strings = [value.decode() for number, value in fields(data) if number == 6]
+    return {number: value if number == 12 else strings[value] for number, value in fields(data) if number in wanted}
+
+
+def test_pprof_keeps_what_its_readers_use(callsign, symbols, tmp_path):
+    """drop_frames and keep_frames, by which pprof shortens stacks, the default type and the address of a documentation."""
+    source = pprof([([BASE + 0x1004, BASE + 0x200f], [3])], [MAPPING])
+    first = with_rest(source, (7, "malloc|new"), (8, "main"), (12, 100), (15, "https://example.org/heap"))
+    second = with_rest(source, (7, "free"), (12, 500), (14, "samples"))
+    wanted = {7: "malloc|new", 8: "main", 12: 100, 15: "https://example.org/heap"}
+    assert rest_of(convert(callsign, symbols, tmp_path, first, "out.pb"), 7, 8, 12, 14, 15) == wanted
+    (tmp_path / "first.pb").write_bytes(first)
+    (tmp_path / "second.pb").write_bytes(second)
+    (tmp_path / "third.pb").write_bytes(source)
+    callsign.good("profile", "-q", "--offline", tmp_path / "first.pb", tmp_path / "second.pb", tmp_path / "third.pb", "-o", tmp_path / "all.pb")
+    assert rest_of((tmp_path / "all.pb").read_bytes(), 7, 8, 12, 14, 15) == {**wanted, 12: 500, 14: "samples"}
+
+
 def test_pprof_mapping_from_the_first_address(callsign, symbols, tmp_path):
     """As profiles of images that were not moved have it: the limit stays, though it begins at 0."""
     source = pprof([([0x1004, 0x200f], [3])], [(0, 0x4000, 0, "/nowhere/app", "")])
