@@ -20,6 +20,8 @@ struct otlp_reader {
     CSNI_VEC(int64_t) values;
     CSNI_VEC(uint64_t) times;
     CSNI_VEC(struct profile_label) labels;
+    size_t twin, first_twin, twins_end; /* samples of the scope's first profile: the next one, the first, behind the last */
+    uint32_t scope_types;        /* bits of the value types of the scope's profiles */
     uint32_t executable;         /* name of the resource's process; a string */
     uint64_t pid;
 };
@@ -250,9 +252,28 @@ static csn_status sample_thread(struct otlp_reader *r, uint32_t *out) {
     return csni_profile_thread(r->p, &thread, out, r->err);
 }
 
+/* A profile has one type of values: the same samples follow once more for the next type, in the same order, perhaps without those that have
+ * none of it. Where each sample is kept, they are found again among the next few of the first profile. NULL: it is another sample. */
+static int64_t *find_twin(struct otlp_reader *r, const struct profile_sample_row *row) {
+    enum { TWINS_AHEAD = 64 };
+    const size_t end = r->twins_end - r->twin > TWINS_AHEAD ? r->twin + TWINS_AHEAD : r->twins_end;
+    for (size_t i = r->twin; i < end; i++) {
+        const struct profile_sample_row *twin = &r->p->samples.items[i];
+        if (twin->stack != row->stack || twin->labels != row->labels || twin->thread != row->thread || twin->time_ns != row->time_ns) continue;
+        r->twin = i + 1;
+        return r->p->values.items + i * r->p->value_stride;
+    }
+    return NULL;
+}
+
 /* One observation: `value` of the type `type`. */
 static csn_status add_observation(struct otlp_reader *r, struct profile_sample_row *row, uint32_t type, int64_t value, uint64_t time) {
     row->time_ns = (int64_t)time;
+    int64_t *twin = find_twin(r, row);
+    if (twin) {
+        csni_profile_add_value(&twin[type], value);
+        return CSN_OK;
+    }
     int64_t *values = csni_profile_sample(r->p, row, r->err);
     if (!values) return r->err ? r->err->code : CSN_E_MEMORY;
     csni_profile_add_value(&values[type], value);
@@ -292,6 +313,14 @@ static csn_status read_type(struct otlp_reader *r, struct csni_span bytes, uint3
     return c.failed ? fail_message(r, "a type of values", &c) : CSN_OK;
 }
 
+/* Another profile of a type that there was has samples of its own. */
+static void begin_twins(struct otlp_reader *r, uint32_t type) {
+    const bool is_new_type = !(r->scope_types >> type & 1);
+    const bool every = r->p->flags & CSN_PROFILE_EVERY_SAMPLE;
+    r->scope_types |= 1u << type;
+    r->twin = every && is_new_type ? r->first_twin : r->twins_end;
+}
+
 static csn_status read_profile(struct otlp_reader *r, struct csni_span bytes) {
     struct csni_cursor c = csni_cursor_at(bytes, false);
     struct csn_profile *p = r->p;
@@ -306,13 +335,17 @@ static csn_status read_profile(struct otlp_reader *r, struct csni_span bytes) {
     }
     if (c.failed) return fail_message(r, "a profile", &c);
     CSNI_TRY(csn_profile_add_value_type(p, csni_profile_str(p, type), csni_profile_str(p, unit), &number, r->err));
+    begin_twins(r, number);
     c = csni_cursor_at(bytes, false);
     while (csni_proto_next(&c, &field))
         if (field.number == 2 && field.type == PROTO_BYTES) CSNI_TRY(read_sample(r, field.bytes, number));
+    if (r->first_twin == r->twins_end) r->twins_end = p->samples.count;
     return CSN_OK;
 }
 
 static csn_status read_scope(struct otlp_reader *r, struct csni_span bytes) {
+    r->first_twin = r->twins_end = r->p->samples.count;
+    r->scope_types = 0;
     return each_message(r, bytes, 2, "profiles of a scope", read_profile);
 }
 

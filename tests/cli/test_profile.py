@@ -244,6 +244,19 @@ def test_sums_beyond_64_bits(callsign, symbols, tmp_path, middle):
     assert sorted(convert(callsign, symbols, tmp_path, data, "out.folded").decode().splitlines()) == [f"a;b {2 ** 63 - 1}", "a;c 7"]
 
 
+@pytest.mark.parametrize("middle", ["a.otlp", "a.otlp.json"])
+@pytest.mark.parametrize("text, heads", [(PERF, 2), (PERF.replace("250000 cpu-clock:u", "7 cycles", 1), 2), (PERF.replace("500000 cpu-clock:u", "7 cycles"), 2)])
+def test_samples_of_several_types_stay_one(callsign, symbols, tmp_path, middle, text, heads):
+    """OTLP has a profile for each type of values: what is in several of them is one sample. Each stack was two or three."""
+    data = convert(callsign, symbols, tmp_path, text, middle)
+    out = convert(callsign, symbols, tmp_path, data, "out.perf").decode()
+    assert out.count("\n\n") == heads, out
+    profile = json.loads(convert(callsign, symbols, tmp_path, data, "out.json"))
+    assert sum(thread["samples"]["length"] for thread in profile["threads"]) == heads
+    again = Pprof(convert(callsign, symbols, tmp_path, data, "out.pb"))
+    assert {tuple(values) for _, values, _ in again.samples} == {tuple(values) for _, values, _ in Pprof(convert(callsign, symbols, tmp_path, text, "direct.pb")).samples}
+
+
 def test_equal_lines_of_folded_stacks_are_one(callsign, symbols, tmp_path):
     """Two addresses of a function are two stacks; their lines have the same names."""
     other = PERF.replace("1004 f1+0x4", "1008 f1+0x8").replace("2010 main+0x10", "2014 main+0x14")
