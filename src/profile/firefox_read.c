@@ -316,16 +316,35 @@ static csn_status read_thread(struct firefox_reader *r, struct csni_span thread)
 
 /* ---- the whole ---- */
 
-enum { LIB_PATH, LIB_NAME, LIB_CODE_ID, LIB_MEMBERS };
+enum { LIB_PATH, LIB_NAME, LIB_CODE_ID, LIB_DEBUG_NAME, LIB_BREAKPAD_ID, LIB_MEMBERS };
+
+static bool has_pdb(struct csn_str name) {
+    return name.len > 4 && name.ptr[name.len - 4] == '.' && (name.ptr[name.len - 3] | 0x20) == 'p' && (name.ptr[name.len - 2] | 0x20) == 'd'
+           && (name.ptr[name.len - 1] | 0x20) == 'b';
+}
+
+/* The build id of a Windows image is the GUID of its PDB, which Breakpad's form has in the other byte order: its code id is a time stamp and a
+ * size. Empty: the form is another one. */
+static struct csn_str guid_digits(struct csn_str breakpad_id, char out[32]) {
+    static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
+    if (breakpad_id.len < 32) return CSN_STR("");
+    for (size_t i = 0; i < 32; i++) out[i] = breakpad_id.ptr[2 * order[i / 2] + i % 2];
+    return (struct csn_str){ out, 32 };
+}
 
 static csn_status read_lib(struct firefox_reader *r, struct csni_span lib) {
-    struct json_member m[LIB_MEMBERS] = { { .key = "path" }, { .key = "name" }, { .key = "codeId" } };
-    uint32_t path, id, module;
+    struct json_member m[LIB_MEMBERS] = { { .key = "path" }, { .key = "name" }, { .key = "codeId" }, { .key = "debugName" }, { .key = "breakpadId" } };
+    uint32_t path, code_id, debug_name, breakpad_id, module;
+    char digits[32];
     CSNI_TRY(csni_json_members(&r->scan, lib, m, LIB_MEMBERS));
     CSNI_TRY(text_of(r, m[LIB_PATH].value, &path));
     if (!path) CSNI_TRY(text_of(r, m[LIB_NAME].value, &path));
-    CSNI_TRY(text_of(r, m[LIB_CODE_ID].value, &id));
-    CSNI_TRY(csni_profile_hex_module(r->p, csni_profile_str(r->p, path), csni_profile_str(r->p, id), 0, 0, 0, &module, r->err));
+    CSNI_TRY(text_of(r, m[LIB_CODE_ID].value, &code_id));
+    CSNI_TRY(text_of(r, m[LIB_DEBUG_NAME].value, &debug_name));
+    CSNI_TRY(text_of(r, m[LIB_BREAKPAD_ID].value, &breakpad_id));
+    const struct csn_str id = has_pdb(csni_profile_str(r->p, debug_name)) ? guid_digits(csni_profile_str(r->p, breakpad_id), digits)
+                                                                          : csni_profile_str(r->p, code_id);
+    CSNI_TRY(csni_profile_hex_module(r->p, csni_profile_str(r->p, path), id, 0, 0, 0, &module, r->err));
     return csni_vec_push(&r->modules, module) ? CSN_OK : fail_memory(r);
 }
 

@@ -330,6 +330,21 @@ def test_firefox_in(callsign, symbols, tmp_path, shared):
     assert "5 markers and counters of the input are left out" in done.stderr
 
 
+@pytest.mark.parametrize("code_id", ["5CF2591C1F8000", "5CF2591C6859000", None])
+@pytest.mark.parametrize("debug_name, guid", [("app.pdb", "33221100554477668899aabbccddeeff"), ("App.PDB", "33221100554477668899aabbccddeeff")])
+def test_firefox_from_windows(callsign, tmp_path, code_id, debug_name, guid):
+    """A code id is a time stamp and a size there, which was taken for a build id where its digits are of even number."""
+    given = json.loads(firefox(True))
+    given["libs"] = [{"name": "app.exe", "path": "C:\\dir\\app.exe", "debugName": debug_name, "codeId": code_id,
+                      "breakpadId": "00112233445566778899AABBCCDDEEFF1"}]
+    functions = [{"start": 0x1000, "size": 0x40, "name": "outer", "line": 10}, {"start": 0x2000, "size": 0x40, "name": "main", "line": 40}]
+    for name, id, wanted in (("right", guid, "JS;main;outer 4"), ("wrong", "00" * 16, "JS;app.exe+0x2010;app.exe+0x1004 4")):
+        (tmp_path / name).mkdir()
+        gsym_make.write(tmp_path / name / "app.exe.gsym", functions, build_id=bytes.fromhex(id))
+        text = convert(callsign, tmp_path / name, tmp_path, json.dumps(given), "out.folded").decode()
+        assert wanted in text.replace("C:\\dir\\", "")
+
+
 def test_fractions_of_milliseconds_count(callsign, symbols, tmp_path):
     """Weights of tracing-ms were cut to whole milliseconds: shorter ones vanished."""
     given = json.loads(firefox(True))
