@@ -35,7 +35,8 @@ CSN_API size_t csn_backtrace_capture_frame_pointers(size_t skip, uint64_t *pcs, 
 
 /* Captures the stack that a signal interrupted: pcs[0] is the interrupted instruction. context: the third argument of a
  * handler installed with SA_SIGINFO, also one that runs on an alternate stack. Unwind tables are used, or frame pointers where they
- * lead nowhere, as after a jump to address 0. Otherwise as csn_backtrace_capture(). */
+ * lead nowhere. After a call through a bad pointer pcs[1] is the call; on x86-64 the tables lead on from there: for that time the registers of
+ * the caller stand in the context. Otherwise as csn_backtrace_capture(). */
 CSN_API size_t csn_backtrace_capture_context(const void *context, uint64_t *pcs, size_t cap);
 
 /* ---- the modules and their indexes ---- */

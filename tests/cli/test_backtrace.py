@@ -94,6 +94,18 @@ def test_stack_in_a_signal_handler(callsign, libraries, tmp_path, pie, kind, whe
     assert here[2][0] == crash[3][0] == "main"
 
 
+@pytest.mark.parametrize("address", ["0", "0x10", "0x41414140", "0x7ffffffff000", "data"])
+def test_a_call_that_leads_nowhere(callsign, libraries, tmp_path, address):
+    """No unwind table covers the pc, and there are no frame pointers: the caller is the return address that the call left."""
+    source, program = SOURCES / "bad_call.c", tmp_path / "bad"
+    run(need("gcc"), "-g", "-O2", "-fomit-frame-pointer", f"-I{INCLUDE}", source, "-o", program, *link(libraries, "static"))
+    callsign.good("convert", "-q", program, "-o", f"{program}.gsym")
+    lines = run(program, address).splitlines()
+    assert lines[0].startswith("    #0 0x" if address == "data" else f"    #0 {int(address, 0):#x}"), lines
+    frames = [FRAME.match(line) for line in lines[1:3]]
+    assert [(match[3], int(match[5])) for match in frames] == [("call_it", mark(source, "bad call")), ("main", mark(source, "call"))], lines
+
+
 @pytest.mark.parametrize("kind", ["static", "shared"])
 def test_handler_without_memory_locks_and_files(callsign, libraries, tmp_path, kind):
     """malloc, locks of threads and open() end the program within the handler; each function that may be called there is called twice."""
