@@ -57,6 +57,16 @@ static int split_address(const char *address, char *host, size_t host_size, cons
     return 0;
 }
 
+/* -1: `error` says why. */
+static int listen_one(const struct addrinfo *at, int *error) {
+    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1;
+    if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    if (fd >= 0 && bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0) return fd;
+    *error = errno;
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
 int listen_at(const char *address, char *why, size_t why_size) {
     char host[256];
     const char *port;
@@ -66,11 +76,14 @@ int listen_at(const char *address, char *why, size_t why_size) {
     if (strlen(port) > 5 || port[strspn(port, "0123456789")] || strtoul(port, NULL, 10) > 65535) return fail(-1, address, "the port must be 0 to 65535", why, why_size);
     int code = getaddrinfo(*host ? host : NULL, port, &hints, &found);
     if (code != 0) return fail(-1, address, gai_strerror(code), why, why_size);
-    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1;
-    if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    int failed = fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0 ? errno : 0;
+    /* A name may have an address that this machine has not: ::1 where IPv6 is off. The first that can be listened at is taken. */
+    int fd = -1, error = 0, first_error = 0;
+    for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next) {
+        fd = listen_one(at, &error);
+        if (!first_error) first_error = error;
+    }
     freeaddrinfo(found);
-    return failed ? fail(fd, address, strerror(failed), why, why_size) : fd;
+    return fd < 0 ? fail(fd, address, strerror(first_error), why, why_size) : fd;
 }
 
 void listen_url(int fd, const char *address, int is_tls, char *out, size_t size) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "http/server.h"
 #include "routes/lookup.h"
 #include "routes/routes.h"
@@ -19,6 +20,7 @@ struct moz_module {
     const char *name, *id;
     struct symbols *symbols;
     enum module_state state;
+    bool is_repeated;            /* the map has it before */
     char why[WHY_SIZE];
 };
 
@@ -224,21 +226,57 @@ static void put_frame_v5(struct moz_request *m, const struct moz_job *job, size_
     text_char(out, '}');
 }
 
+/* A module of the map that comes again counts as one: what is known of any of them is. */
+struct module_slots {
+    uint32_t *numbers; /* by hash, + 1; 0: free */
+    size_t mask;
+};
+
+static bool is_same_module(const struct moz_module *a, const struct moz_module *b) {
+    return strcmp(a->name, b->name) == 0 && strcmp(a->id, b->id) == 0;
+}
+
+/* The first of the equal ones. */
+static struct moz_module *first_of(const struct moz_job *job, const struct module_slots *slots, size_t i) {
+    struct moz_module *module = &job->modules[i];
+    size_t at = (size_t)((text_hash(module->name, strlen(module->name)) * 31 ^ text_hash(module->id, strlen(module->id))) >> 20) & slots->mask;
+    for (; slots->numbers[at]; at = (at + 1) & slots->mask)
+        if (is_same_module(&job->modules[slots->numbers[at] - 1], module)) return &job->modules[slots->numbers[at] - 1];
+    slots->numbers[at] = (uint32_t)i + 1;
+    return module;
+}
+
+/* Marks modules that come again, and gives the first one their state. False: no memory. */
+static bool join_modules(struct moz_job *job) {
+    struct module_slots slots = { .mask = 1 };
+    while (slots.mask < 2 * job->module_count) slots.mask = 2 * slots.mask + 1;
+    slots.numbers = calloc(slots.mask + 1, sizeof(*slots.numbers));
+    if (!slots.numbers) return false;
+    for (size_t i = 0; i < job->module_count; i++) {
+        struct moz_module *module = &job->modules[i], *first = first_of(job, &slots, i);
+        module->is_repeated = first != module;
+        if (!module->is_repeated || first->state != MODULE_UNUSED) continue;
+        first->state = module->state;
+        memcpy(first->why, module->why, sizeof(first->why));
+    }
+    free(slots.numbers);
+    return true;
+}
+
+static void put_module_key(const struct moz_module *module, struct text *out) {
+    struct text key = { 0 };
+    text_format(&key, "%s/%s", module->name, module->id);
+    text_json(out, key.ptr, key.size);
+    text_free(&key);
+}
+
 static void put_found_modules(const struct moz_job *job, struct text *out) {
     text_put(out, "\"found_modules\":{");
     for (size_t i = 0; i < job->module_count; i++) {
         const struct moz_module *module = &job->modules[i];
-        bool is_repeated = false;
-        for (size_t j = 0; j < i && !is_repeated && job->module_count < 4096; j++)
-            is_repeated = strcmp(module->name, job->modules[j].name) == 0 && strcmp(module->id, job->modules[j].id) == 0;
-        if (is_repeated) continue;
-        struct text key = { 0 };
-        text_put(&key, module->name);
-        text_char(&key, '/');
-        text_put(&key, module->id);
+        if (module->is_repeated) continue;
         if (out->ptr[out->size - 1] != '{') text_char(out, ',');
-        text_json(out, key.ptr, key.size);
-        text_free(&key);
+        put_module_key(module, out);
         text_put(out, module->state == MODULE_FOUND ? ":true" : module->state == MODULE_ABSENT ? ":false" : ":null");
     }
     text_char(out, '}');
@@ -248,12 +286,9 @@ static void put_module_errors(const struct moz_job *job, struct text *out) {
     bool is_first = true;
     for (size_t i = 0; i < job->module_count; i++) {
         const struct moz_module *module = &job->modules[i];
-        if (module->state != MODULE_ABSENT) continue;
-        struct text key = { 0 };
-        text_format(&key, "%s/%s", module->name, module->id);
+        if (module->state != MODULE_ABSENT || module->is_repeated) continue;
         text_put(out, is_first ? ",\"module_errors\":{" : ",");
-        text_json(out, key.ptr, key.size);
-        text_free(&key);
+        put_module_key(module, out);
         text_put(out, ":[{\"name\":\"SymbolsNotFound\",\"message\":");
         text_json_cstr(out, module->why);
         text_put(out, "}]");
@@ -262,8 +297,9 @@ static void put_module_errors(const struct moz_job *job, struct text *out) {
     if (!is_first) text_char(out, '}');
 }
 
-static void put_job(struct moz_request *m, const struct moz_job *job, struct text *out) {
+static void put_job(struct moz_request *m, struct moz_job *job, struct text *out) {
     size_t i, j;
+    if (!join_modules(job)) out->failed = true;
     const json_t *stack, *frame;
     text_put(out, "{\"stacks\":[");
     json_array_foreach(job->stacks, i, stack) {

@@ -88,9 +88,13 @@ static void read_code_id(const char *at, const char *end, struct artifact *out) 
     info += sizeof(prefix) - 1;
     size_t size = field_length(info, end);
     char id[ID_TEXT_SIZE];
-    if (!build_id_canonical(info, size, id)) return;
-    if (size <= 16) memcpy(out->code_id, id, size + 1);
-    else memcpy(out->build_id, id, size + 1);
+    if (size < 17) { /* of Windows, a time stamp and a size, whose digits may be of odd number */
+        for (size_t i = 0; i < size; i++) id[i] = (char)tolower((unsigned char)info[i]);
+        id[size] = 0;
+        if (strspn(id, "0123456789abcdef") == size) memcpy(out->code_id, id, size + 1);
+    } else if (build_id_canonical(info, size, id)) {
+        memcpy(out->build_id, id, size + 1);
+    }
 }
 
 static bool identify_breakpad(const char *bytes, size_t size, struct artifact *out) {

@@ -38,20 +38,22 @@ static int rank(const struct artifact *artifact, const struct tree_query *query)
     return points;
 }
 
+/* The best of those that are there; nobody can tell which of two images that are as good is meant. */
 static enum store_status choose(struct symbol_store *store, const struct tree_query *query, struct artifact *found, int count,
                                 struct artifact *out, char *why, size_t why_size) {
-    int best = -1;
+    int best = -1, equal = -1;
     for (int i = 0; i < count; i++) {
         if (!is_there(store, &found[i])) {
             catalogue_remove(store->catalogue, found[i].path);
             continue;
         }
-        if (best >= 0 && rank(&found[best], query) == rank(&found[i], query) && *found[i].build_id &&
-            strcmp(found[best].build_id, found[i].build_id) != 0) {
-            snprintf(why, why_size, "several images share this id: %.80s and %.80s", found[best].build_id, found[i].build_id);
-            return STORE_AMBIGUOUS;
-        }
-        if (best < 0 || rank(&found[i], query) > rank(&found[best], query)) best = i;
+        const int points = rank(&found[i], query), most = best >= 0 ? rank(&found[best], query) : -1;
+        if (points > most) best = i, equal = -1;
+        else if (points == most && *found[i].build_id && strcmp(found[best].build_id, found[i].build_id) != 0) equal = i;
+    }
+    if (equal >= 0) {
+        snprintf(why, why_size, "several images share this id: %.80s and %.80s", found[best].build_id, found[equal].build_id);
+        return STORE_AMBIGUOUS;
     }
     if (best >= 0) *out = found[best];
     return best >= 0 ? STORE_OK : STORE_NONE;

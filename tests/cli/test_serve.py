@@ -129,6 +129,19 @@ def test_v5(server, images):
     assert answer["results"][0]["module_errors"]["gone/" + "0" * 31 + "10"][0]["message"]
 
 
+def test_v5_modules_that_come_again(server, images):
+    """As where an image is mapped twice: the answer has them once, with what is known of any of them."""
+    shop = images["libshop.so"]
+    other = ["libother.so", "0" * 31 + "10"]
+    answer = server.json("POST", "/symbolicate/v5", {"memoryMap": [["libshop.so", shop.debug_id], other, ["libshop.so", shop.debug_id], other, other],
+                                                     "stacks": [[[2, shop.top + 6], [3, 0x1000]]]})["results"][0]
+    assert answer["stacks"][0][0]["function"] == "top"
+    assert answer["found_modules"] == {f"libshop.so/{shop.debug_id}": True, "/".join(other): False}
+    assert list(answer["module_errors"]) == ["/".join(other)]
+    text = server.ask("POST", "/symbolicate/v5", json.dumps({"memoryMap": [other] * 5000, "stacks": [[[0, 1], [4999, 1]]]}))[2].decode()
+    assert text.count("/".join(other)) == 2
+
+
 def test_v5_inlined_calls_are_those_of_lookup(server, callsign, images):
     shop = images["libshop.so"]
     for offset in range(0, 40, 4):
@@ -420,6 +433,28 @@ def test_names_of_breakpad_files(callsign, tmp_path):
         assert (store / f"{name}/{id}/{stem}.sym").exists()
 
 
+def test_the_best_of_several_with_one_debug_id(callsign, tmp_path):
+    """The images are told apart by their names; it mattered which two were compared first."""
+    id = "00112233445566778899AABBCCDDEEFF"
+    build_id = "33221100554477668899aabbccddeeff"
+    for number, name in enumerate(("a.so", "b.so", "c.so")):
+        (tmp_path / f"{name}.sym").write_text(f"MODULE Linux x86_64 {id}0 {name}\nINFO CODE_ID {build_id}0{number}\nFUNC 1000 20 0 of_{name[0]}\n")
+        callsign.good("store", "add", "-q", "--store", tmp_path / "store", tmp_path / f"{name}.sym")
+    with Server(callsign, tmp_path / "store") as server:
+        for name in ("a.so", "b.so", "c.so"):
+            answer = server.json("POST", "/symbolicate/v5", {"memoryMap": [[name, f"{id}0"]], "stacks": [[[0, 0x1004]]]})["results"][0]
+            assert answer["stacks"][0][0].get("function") == f"of_{name[0]}", answer
+        answer = server.json("POST", "/symbolicate/v5", {"memoryMap": [["other.so", f"{id}0"]], "stacks": [[[0, 0x1004]]]})["results"][0]
+        assert "several images share this id" in json.dumps(answer["module_errors"])
+
+
+@pytest.mark.parametrize("code_id", ["5CF2591C6859000", "5CF2591C1F8000"])
+def test_code_ids_of_windows(callsign, tmp_path, code_id):
+    """A time stamp and a size; their digits may be of odd number."""
+    (tmp_path / "in.sym").write_text(f"MODULE windows x86_64 00112233445566778899AABBCCDDEEFF1 app.pdb\nINFO CODE_ID {code_id} app.exe\nFUNC 1000 10 0 main\n")
+    assert json.loads(callsign.good("store", "add", "--store", tmp_path / "store", "--json", tmp_path / "in.sym"))["code_id"] == code_id.lower()
+
+
 def test_archives(callsign, images, tmp_path):
     need("tar")
     folder = images["app"].path.parent
@@ -620,6 +655,34 @@ def test_configuration(callsign, store, tmp_path):
         config.write_text(text)
         assert word in callsign.bad("serve", "--config", config)
         assert "line 1" in callsign.bad("serve", "--config", config)
+
+
+def test_a_name_with_several_addresses(callsign, tmp_path):
+    """localhost is ::1 first on machines whose IPv6 is off; here, an address of documentation, which nobody has."""
+    (tmp_path / "names.c").write_text("""
+        #include <arpa/inet.h>
+        #include <netdb.h>
+        #include <stdlib.h>
+        static struct sockaddr_in places[2];
+        static struct addrinfo found[2];
+        int getaddrinfo(const char *name, const char *port, const struct addrinfo *hints, struct addrinfo **out) {
+            const char *const texts[] = { "192.0.2.1", "127.0.0.1" };
+            for (int i = 0; i < 2; i++) {
+                places[i] = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((unsigned short)atoi(port)) };
+                inet_pton(AF_INET, texts[i], &places[i].sin_addr);
+                found[i] = (struct addrinfo){ .ai_family = AF_INET, .ai_socktype = hints->ai_socktype, .ai_addr = (struct sockaddr *)&places[i],
+                                              .ai_addrlen = sizeof(places[i]), .ai_next = i ? NULL : &found[1] };
+            }
+            (void)name;
+            *out = found;
+            return 0;
+        }
+        void freeaddrinfo(struct addrinfo *list) { (void)list; }
+        """)
+    subprocess.run([need("gcc"), "-shared", "-fPIC", "-o", tmp_path / "names.so", tmp_path / "names.c"], check=True)
+    (tmp_path / "x").mkdir()
+    with Server(callsign, tmp_path / "x", "--listen", "anyname:0", env={"LD_PRELOAD": str(tmp_path / "names.so")}) as server:
+        assert server.ask("GET", "/healthz")[0] == 200
 
 
 def test_start_failures_are_one_line(callsign, tmp_path, server):
