@@ -14,7 +14,7 @@
 #include "lookup/address_text.h"
 #include "ui/cli_message.h"
 
-enum { MATCHES_MAX = 64, IMAGE_ALIGN = 1 << 16 };
+enum { USUAL_MATCHES = 64, IMAGE_ALIGN = 1 << 16 };
 
 void lookup_target_deinit(struct lookup_target *target) {
     for (size_t i = 0; i < target->module_count; i++) {
@@ -244,13 +244,13 @@ static void put_pc(struct lookup_target *target, struct answer_printer *printer,
 
 /* ---- A-B ---- */
 
-/* In one index. False: nothing is there. */
-static bool put_range_of(struct lookup_target *target, struct answer_printer *printer, const struct csn_index *index, uint64_t slide,
-                         uint64_t start, uint64_t end, struct out_buffer *out) {
+/* Of addresses of one index. False: nothing is there. */
+static bool put_steps(struct lookup_target *target, struct answer_printer *printer, const struct csn_index *index, uint64_t slide,
+                      uint64_t start, uint64_t end, struct out_buffer *out) {
     struct range_steps steps;
     uint64_t addr;
     bool found = false;
-    range_steps_init(&steps, index, start - slide, end - slide);
+    range_steps_init(&steps, index, start, end);
     while (range_steps_next(&steps, &addr)) {
         struct answer answer;
         answer_pc(target, printer, addr + slide, &answer);
@@ -261,6 +261,15 @@ static bool put_range_of(struct lookup_target *target, struct answer_printer *pr
     if (steps.no_memory) cli_error_memory("rows");
     range_steps_deinit(&steps);
     return found;
+}
+
+/* Of pcs. Those below the slide are none of the image, but for a negative slide: then the last addresses wrap around. */
+static bool put_range_of(struct lookup_target *target, struct answer_printer *printer, const struct csn_index *index, uint64_t slide,
+                         uint64_t start, uint64_t end, struct out_buffer *out) {
+    const uint64_t first = start - slide, last = end - slide;
+    if (first < last) return put_steps(target, printer, index, slide, first, last, out);
+    const bool found = put_steps(target, printer, index, slide, first, UINT64_MAX, out);
+    return put_steps(target, printer, index, slide, 0, last, out) || found;
 }
 
 static void put_range(struct lookup_target *target, struct answer_printer *printer, uint64_t start, uint64_t end, struct out_buffer *out) {
@@ -294,20 +303,35 @@ static const char *put_file_offset(struct lookup_target *target, struct answer_p
 
 /* ---- SYMBOL+0xOFF ---- */
 
+/* All functions of a name, which the caller frees. NULL: there is none. */
+static uint32_t *find_functions(const struct csn_index *index, struct csn_str name, size_t *count) {
+    for (size_t room = USUAL_MATCHES;; room = *count) {
+        uint32_t *found = reallocarray(NULL, room, sizeof(*found));
+        if (!found) {
+            cli_error_memory("functions");
+            return NULL;
+        }
+        const bool is_there = csn_index_find_name(index, name, found, room, count, NULL) == CSN_OK;
+        if (is_there && *count <= room) return found;
+        free(found);
+        if (!is_there) return NULL;
+    }
+}
+
 static bool put_symbol_of(struct lookup_target *target, const struct csn_index *index, struct answer_printer *printer,
                           struct csn_str name, uint64_t offset, struct out_buffer *out) {
-    uint32_t matches[MATCHES_MAX];
     size_t count;
     uint64_t start, addr, last = UINT64_MAX;
     bool found = false;
-    if (csn_index_find_name(index, name, matches, MATCHES_MAX, &count, NULL) != CSN_OK) return false;
-    for (size_t i = 0; i < count && i < MATCHES_MAX; i++) {
+    uint32_t *matches = find_functions(index, name, &count);
+    for (size_t i = 0; matches && i < count; i++) {
         if (csn_index_function_start(index, matches[i], &start, NULL) != CSN_OK || start == last) continue;
         last = start;
         if (__builtin_add_overflow(start, offset, &addr)) continue; /* that is no place behind the start */
         put_pc(target, printer, addr + target->slide, out);
         found = true;
     }
+    free(matches);
     return found;
 }
 

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+import gsym_make
 from programs import need
 
 SOURCE = """
@@ -135,6 +136,22 @@ def test_ranges(prog, index, callsign):
     assert any(len(answer["frames"]) == 2 for answer in answers)
     assert callsign.run("lookup", index, "1-2").returncode == 1
     assert callsign.run("lookup", index, "2-1").returncode == 2
+
+
+def test_ranges_that_begin_before_the_image(prog, index, callsign):
+    """The addresses before it wrapped around, and nothing was found."""
+    want = objects(callsign.good("lookup", "--json", index, "0-ffffffffffffffff"))
+    assert len(want) > 10
+    for slide in (0x1000, -0x40, 0x7f0000000000):
+        shown = objects(callsign.good("lookup", "--json", f"--slide={slide:#x}", index, "0-ffffffffffffffff"))
+        assert [(int(a["address"], 16) - slide, a["frames"]) for a in shown] == [(int(a["address"], 16), a["frames"]) for a in want]
+
+
+def test_all_functions_of_a_name(callsign, tmp_path):
+    """Static functions of many files: no more than 64 were answered."""
+    gsym_make.write(tmp_path / "many.gsym", [{"start": 0x1000 + 16 * k, "size": 16, "name": "same", "line": k + 1} for k in range(150)])
+    answers = objects(callsign.good("lookup", "--json", tmp_path / "many.gsym", "same+0x4"))
+    assert [(int(a["address"], 16), a["frames"][0]["line"]) for a in answers] == [(0x1004 + 16 * k, k + 1) for k in range(150)]
 
 
 @pytest.fixture
