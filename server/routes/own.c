@@ -25,6 +25,8 @@ struct own_request {
     json_t *modules_json;            /* of the last line that had modules */
     struct own_module *modules;
     size_t module_count;
+    uint32_t *slots;                 /* modules by their names: number + 1, 0: free */
+    size_t slot_mask;
     struct name_scratch scratch;
     bool is_unreachable;
 };
@@ -45,8 +47,10 @@ static void close_modules(struct own_request *own) {
     csn_symbolicator_forget(own->symbolicator);
     for (size_t i = 0; i < own->module_count; i++) pool_release(own->http->server->pool, own->modules[i].symbols);
     free(own->modules);
+    free(own->slots);
     json_decref(own->modules_json);
     own->modules = NULL;
+    own->slots = NULL;
     own->modules_json = NULL;
     own->module_count = 0;
 }
@@ -65,6 +69,19 @@ static void open_module(struct own_request *own, const json_t *value, struct own
     if (pool_status_is_passing(pool_acquire(own->http->server->pool, &key, true, &out->symbols, out->why, sizeof(out->why)))) own->is_unreachable = true;
 }
 
+/* The slot of a name, or the free one where it belongs. */
+static uint32_t *slot_of(const struct own_request *own, const char *name) {
+    size_t at = (size_t)(text_hash(name, strlen(name)) >> 20) & own->slot_mask;
+    while (own->slots[at] && strcmp(own->modules[own->slots[at] - 1].name, name) != 0) at = (at + 1) & own->slot_mask;
+    return &own->slots[at];
+}
+
+static bool make_slots(struct own_request *own, size_t count) {
+    for (own->slot_mask = 1; own->slot_mask < 2 * count;) own->slot_mask = 2 * own->slot_mask + 1;
+    own->slots = calloc(own->slot_mask + 1, sizeof(*own->slots));
+    return own->slots;
+}
+
 static const char *set_modules(struct own_request *own, json_t *list) {
     size_t i, count = json_array_size(list);
     json_t *value;
@@ -72,7 +89,7 @@ static const char *set_modules(struct own_request *own, json_t *list) {
     close_modules(own);
     own->modules = calloc(count + 1, sizeof(*own->modules));
     struct csn_module *modules = calloc(count + 1, sizeof(*modules));
-    if (!own->modules || !modules) {
+    if (!own->modules || !modules || !make_slots(own, count)) {
         free(modules);
         return "out of memory";
     }
@@ -80,6 +97,8 @@ static const char *set_modules(struct own_request *own, json_t *list) {
     json_array_foreach(list, i, value) {
         open_module(own, value, &own->modules[i]);
         own->module_count++;
+        uint32_t *slot = slot_of(own, own->modules[i].name);
+        if (!*slot) *slot = (uint32_t)i + 1; /* of several with one name, the first */
         modules[i].index = own->modules[i].symbols ? own->modules[i].symbols->index : NULL;
         take_address(json_object_get(value, "start"), &modules[i].start);
         take_address(json_object_get(value, "end"), &modules[i].end);
@@ -97,12 +116,9 @@ static bool find_module(const struct own_request *own, const json_t *value, uint
         *out = (uint32_t)json_integer_value(value);
         return true;
     }
-    for (size_t i = 0; name && i < own->module_count; i++) {
-        if (strcmp(own->modules[i].name, name) != 0) continue;
-        *out = (uint32_t)i;
-        return true;
-    }
-    return false;
+    const uint32_t number = name && own->slots ? *slot_of(own, name) : 0;
+    *out = number ? number - 1 : 0;
+    return number > 0;
 }
 
 static const char *take_frame(const struct own_request *own, const json_t *value, struct csn_stack_frame *out) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <callsign/symbolicate.h>
+
 #include "http/server.h"
 #include "routes/lookup.h"
 #include "routes/poll.h"
@@ -26,6 +28,7 @@ struct sentry_run {
     struct server *server;
     struct sentry_module *modules;
     size_t module_count;
+    struct csn_symbolicator *places; /* which module has a pc: their ranges alone */
     struct lookup *lookup;
     bool is_caller_first;
     json_int_t signal;
@@ -48,27 +51,41 @@ static const char *text_of(const json_t *object, const char *key) {
 
 /* ---- modules ---- */
 
-static void take_modules(struct sentry_run *run, json_t *list) {
+/* From the last to the first: of several with one address, the first is meant. */
+static bool place_modules(struct sentry_run *run) {
+    struct csn_module *places = calloc(run->module_count + 1, sizeof(*places));
+    for (size_t i = 0; places && i < run->module_count; i++) {
+        const struct sentry_module *module = &run->modules[run->module_count - 1 - i];
+        if (!module->has_addr) continue;
+        places[i].start = module->addr;
+        places[i].end = module->size && module->size <= UINT64_MAX - module->addr ? module->addr + module->size : UINT64_MAX;
+    }
+    bool worked = places && csn_symbolicator_create(NULL, &run->places, NULL) == CSN_OK &&
+                  csn_symbolicator_set_modules(run->places, places, run->module_count, NULL) == CSN_OK;
+    free(places);
+    return worked;
+}
+
+/* False: no memory. */
+static bool take_modules(struct sentry_run *run, json_t *list) {
     size_t i;
     json_t *value;
     run->modules = calloc(json_array_size(list) + 1, sizeof(*run->modules));
-    if (!run->modules) return;
+    if (!run->modules) return false;
     json_array_foreach(list, i, value) {
         struct sentry_module *module = &run->modules[run->module_count++];
         module->json = value;
         module->has_addr = take_number(json_object_get(value, "image_addr"), &module->addr) && module->addr;
         if (!take_number(json_object_get(value, "image_size"), &module->size)) module->size = 0;
     }
+    return place_modules(run);
 }
 
 static struct sentry_module *module_at(struct sentry_run *run, uint64_t pc) {
-    struct sentry_module *best = NULL;
-    for (size_t i = 0; i < run->module_count; i++) {
-        struct sentry_module *module = &run->modules[i];
-        if (!module->has_addr || pc < module->addr || (module->size && pc - module->addr >= module->size)) continue;
-        if (!best || module->addr > best->addr) best = module;
-    }
-    return best;
+    const struct csn_stack_frame frame = { .pc = pc, .flags = CSN_STACK_EXACT };
+    const struct csn_stack_answer *answer;
+    if (csn_symbolicator_answer(run->places, &frame, 1, &answer, NULL) < 0 || answer->module >= run->module_count) return NULL;
+    return &run->modules[run->module_count - 1 - answer->module];
 }
 
 static void open_module(struct sentry_run *run, struct sentry_module *module) {
@@ -219,11 +236,12 @@ static json_t *stacks_of(const json_t *root) {
 }
 
 static json_t *answer(struct sentry_run *run, const json_t *root) {
-    json_t *out = json_object(), *list, *thread;
+    json_t *out, *list, *thread;
     size_t i;
+    if (!take_modules(run, json_object_get(root, "modules"))) return NULL;
+    out = json_object();
     run->signal = json_integer_value(json_object_get(root, "signal"));
     run->is_caller_first = strcmp(text_of(json_object_get(root, "options"), "frame_order"), "caller_first") == 0;
-    take_modules(run, json_object_get(root, "modules"));
     json_object_set_new(out, "status", json_string("completed"));
     if (json_object_get(root, "signal")) json_object_set(out, "signal", json_object_get(root, "signal"));
     json_object_set_new(out, "stacktraces", list = json_array());
@@ -250,6 +268,7 @@ static void compute_answer(struct server *server, void *context, struct poll_ans
     json_decref(json);
     for (size_t i = 0; i < run.module_count; i++) pool_release(server->pool, run.modules[i].symbols);
     free(run.modules);
+    csn_symbolicator_destroy(run.places);
     lookup_destroy(run.lookup);
     json_decref(work->root);
     atomic_fetch_sub(&server->body_bytes, work->body_size);

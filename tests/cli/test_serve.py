@@ -297,6 +297,22 @@ def test_own_symbolicate(server, images):
     assert server.ask("POST", "/v1/symbolicate", b"{")[0] == 400
 
 
+def test_own_symbolicate_finds_modules_by_name(server, images):
+    """Of several with one name, the first; a later line has modules of its own."""
+    shop, app = images["libshop.so"], images["app"]
+    lines = [{"modules": [{"name": "one", "build_id": shop.id}, {"name": "two", "build_id": app.id}, {"name": "one", "build_id": app.id}, {"build_id": app.id}],
+              "frames": [{"module": "one", "address": shop.top, "exact": True}, {"module": "two", "address": app.top, "exact": True},
+                         {"module": "", "address": app.top, "exact": True}]},
+             {"frames": [{"module": "three", "address": 1}]},
+             {"modules": [{"name": "three", "build_id": app.id}], "frames": [{"module": "three", "address": app.top, "exact": True}]},
+             {"frames": [{"module": "one", "address": 1}]}]
+    text = server.ask("POST", "/v1/symbolicate", "\n".join(map(json.dumps, lines)))[2].decode()
+    answers = [json.loads(line) for line in text.splitlines()]
+    assert [frame["frames"][-1]["function"] for frame in answers[0]["frames"]] == ["top"] * 3
+    assert "not in modules" in answers[1]["error"] and "not in modules" in answers[3]["error"]
+    assert answers[2]["frames"][0]["frames"][-1]["function"] == "top"
+
+
 def test_names_that_an_index_keeps_in_pieces(callsign, tmp_path):
     """BSYM has no build id: its hash names it."""
     (tmp_path / "many.cc").write_text("".join(f"namespace Part{i} {{ int compute_value_{i}(int x) {{ return x * {i + 3}; }} }}\n" for i in range(40)))

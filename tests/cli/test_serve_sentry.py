@@ -56,6 +56,19 @@ def functions(answer):
     return {frame.get("function") for frame in answer["stacktraces"][0]["frames"] if frame["original_index"] == 0}
 
 
+def test_modules_that_overlap(server, images):
+    """The one that begins last has the address; of two that begin at one place, the first."""
+    shop = images["libshop.so"]
+    known = {"type": "elf", "code_id": shop.id, "debug_id": shop.debug_id, "code_file": "shop", "image_addr": "0x10000000", "image_size": 0x100000}
+    others = [{"type": "elf", "code_file": name, "image_addr": addr, "image_size": size}
+              for name, addr, size in (("same", "0x10000000", 0x100000), ("within", "0x10080000", 0x1000), ("open", "0x20000000", 0))]
+    places = [0x10000000 + shop.top + 1, 0x10080010, 0x10081000, 0x1fffffff, 0x2fffffff]
+    body = {"modules": [known, *others], "stacktraces": [{"frames": [{"instruction_addr": hex(place)} for place in places]}]}
+    frames = server.json("POST", "/symbolicate", body)["stacktraces"][0]["frames"]
+    by_frame = {frame["original_index"]: (frame["status"], frame.get("package")) for frame in frames}
+    assert by_frame == {0: ("symbolicated", "shop"), 1: ("missing", "within"), 2: ("missing_symbol", "shop"), 3: ("unknown_image", None), 4: ("missing", "open")}
+
+
 def test_pending_and_polled(callsign, server, slow, images, tmp_path):
     wanted = server.json("POST", "/symbolicate", sentry_body(images))
     with Server(callsign, tmp_path / "empty", "--upstream", slow.url) as near:
