@@ -3,9 +3,8 @@
 #include "profile/json_scan.h"
 #include "profile/profile_read.h"
 
-enum { FRAME_COLUMNS = 5, FUNC_COLUMNS = 4 };
-enum { FRAME_ADDRESS, FRAME_DEPTH, FRAME_FUNC, FRAME_LINE, FRAME_SYMBOL };
-enum { FUNC_NAME, FUNC_RESOURCE, FUNC_FILE, FUNC_SOURCE };
+enum { FRAME_ADDRESS, FRAME_DEPTH, FRAME_FUNC, FRAME_LINE, FRAME_SYMBOL, FRAME_COLUMN, FRAME_COLUMNS };
+enum { FUNC_NAME, FUNC_RESOURCE, FUNC_FILE, FUNC_SOURCE, FUNC_LINE, FUNC_COLUMNS };
 
 /* What a stack of the file is here. */
 struct firefox_stack {
@@ -85,9 +84,10 @@ static csn_status read_strings(struct firefox_reader *r, struct csni_span thread
 static csn_status read_tables(struct firefox_reader *r, struct csni_span thread) {
     const struct column_wish frames[] = { { "address", &r->frame[FRAME_ADDRESS] }, { "inlineDepth", &r->frame[FRAME_DEPTH] },
                                           { "func", &r->frame[FRAME_FUNC] }, { "line", &r->frame[FRAME_LINE] },
-                                          { "nativeSymbol", &r->frame[FRAME_SYMBOL] } };
+                                          { "nativeSymbol", &r->frame[FRAME_SYMBOL] }, { "column", &r->frame[FRAME_COLUMN] } };
     const struct column_wish funcs[] = { { "name", &r->func[FUNC_NAME] }, { "resource", &r->func[FUNC_RESOURCE] },
-                                         { "fileName", &r->func[FUNC_FILE] }, { "source", &r->func[FUNC_SOURCE] } };
+                                         { "fileName", &r->func[FUNC_FILE] }, { "source", &r->func[FUNC_SOURCE] },
+                                         { "lineNumber", &r->func[FUNC_LINE] } };
     const struct column_wish resources[] = { { "lib", &r->resource_lib } }, symbols[] = { { "libIndex", &r->symbol_lib } };
     const struct column_wish sources[] = { { "filename", &r->source_file } };
     const struct column_wish stacks[] = { { "frame", &r->stack_frame }, { "prefix", &r->stack_prefix } };
@@ -122,20 +122,33 @@ static uint32_t frame_module(const struct firefox_reader *r, int64_t frame, int6
 /* Samply names a function that it does not know by its address. */
 static bool is_address_name(struct csn_str name) { return name.len > 2 && name.ptr[0] == '0' && name.ptr[1] == 'x'; }
 
+/* 0: there is none. */
+static uint32_t positive_cell(const struct json_column *column, int64_t row) {
+    const int64_t value = cell(column, row);
+    return value > 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
 static void frame_location(const struct firefox_reader *r, int64_t frame, struct csn_profile_location *out) {
     const int64_t func = cell(&r->frame[FRAME_FUNC], frame), address = cell(&r->frame[FRAME_ADDRESS], frame);
-    const int64_t line = cell(&r->frame[FRAME_LINE], frame), source = cell(&r->func[FUNC_SOURCE], func);
+    const int64_t source = cell(&r->func[FUNC_SOURCE], func);
     *out = (struct csn_profile_location){ .module = CSN_PROFILE_NO_MODULE };
     out->name = string_cell(r, &r->func[FUNC_NAME], func);
     out->file = string_cell(r, &r->func[FUNC_FILE], func);
     if (!out->file.len) out->file = string_cell(r, &r->source_file, source);
-    out->line = line > 0 && line <= UINT32_MAX ? (uint32_t)line : 0;
+    out->line = positive_cell(&r->frame[FRAME_LINE], frame);
     if (address < 0) return;
     out->module = frame_module(r, frame, func);
     if (out->module == CSN_PROFILE_NO_MODULE) return;
     out->kind = CSN_PROFILE_AT_OFFSET;
     out->value = (uint64_t)address;
     if (is_address_name(out->name)) out->name = CSN_STR("");
+}
+
+static csn_status add_frame_location(struct firefox_reader *r, int64_t frame, uint32_t *out) {
+    struct csn_profile_location location;
+    frame_location(r, frame, &location);
+    return csni_profile_add_location(r->p, &location, positive_cell(&r->frame[FRAME_COLUMN], frame),
+                                     positive_cell(&r->func[FUNC_LINE], cell(&r->frame[FRAME_FUNC], frame)), out, r->err);
 }
 
 static bool inline_equals(const void *context, uint32_t number, const void *key) {
@@ -153,9 +166,7 @@ static csn_status inlined_location(struct firefox_reader *r, uint32_t frame, uin
         *out = r->inlines.items[number].location;
         return CSN_OK;
     }
-    struct csn_profile_location given;
-    frame_location(r, frame, &given);
-    CSNI_TRY(csn_profile_add_location(r->p, &given, &inner, r->err));
+    CSNI_TRY(add_frame_location(r, frame, &inner));
     struct profile_location made = r->p->locations.items[outer];
     const struct profile_location *first = &r->p->locations.items[inner];
     const uint32_t from = made.first_line, count = made.line_count;
@@ -196,9 +207,7 @@ static csn_status read_stack(struct firefox_reader *r, size_t i) {
         CSNI_TRY(inlined_location(r, (uint32_t)frame, caller.location, &stack.location));
         below = r->p->nodes.items[caller.node].caller;
     } else {
-        struct csn_profile_location location;
-        frame_location(r, frame, &location);
-        CSNI_TRY(csn_profile_add_location(r->p, &location, &stack.location, r->err));
+        CSNI_TRY(add_frame_location(r, frame, &stack.location));
     }
     CSNI_TRY(csni_profile_child(r->p, below, stack.location, &stack.node, r->err));
     return csni_vec_push(&r->stacks, stack) ? CSN_OK : fail_memory(r);

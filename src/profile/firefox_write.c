@@ -15,6 +15,7 @@ struct frame_row {
 };
 struct func_row {
     uint32_t name, file, resource; /* strings of the thread; resource: UINT32_MAX: none */
+    uint32_t line;                 /* where it begins; 0: not known */
 };
 struct stack_row {
     uint32_t prefix, frame;      /* prefix: UINT32_MAX: none */
@@ -79,7 +80,7 @@ static uint32_t resource_number(struct firefox_writer *w, uint32_t module) {
 static bool func_equals(const void *context, uint32_t number, const void *key) {
     const struct firefox_writer *w = context;
     const struct func_row *a = &w->funcs.items[number], *b = key;
-    return a->name == b->name && a->file == b->file && a->resource == b->resource;
+    return a->name == b->name && a->file == b->file && a->resource == b->resource && a->line == b->line;
 }
 
 static uint32_t func_number(struct firefox_writer *w, const struct func_row *func) {
@@ -127,6 +128,7 @@ static uint32_t location_frames(struct firefox_writer *w, uint32_t number) {
         const struct profile_function *function = &w->p->functions.items[line->function];
         func.name = string_number(w, function->name);
         func.file = function->file ? string_number(w, function->file) : UINT32_MAX;
+        func.line = function->start_line;
         frame.func = func_number(w, &func);
         frame.depth = depth;
         frame.line = line->line;
@@ -213,6 +215,7 @@ static void cell_func_file(struct firefox_writer *w, size_t i) { put_or_null(w, 
 static void cell_func_resource(struct firefox_writer *w, size_t i) {
     put_number(w, w->funcs.items[i].resource == UINT32_MAX ? -1 : (int64_t)w->funcs.items[i].resource);
 }
+static void cell_func_line(struct firefox_writer *w, size_t i) { put_or_null(w, w->funcs.items[i].line, !w->funcs.items[i].line); }
 static void cell_prefix(struct firefox_writer *w, size_t i) { put_or_null(w, w->stacks.items[i].prefix, w->stacks.items[i].prefix == UINT32_MAX); }
 static void cell_stack_frame(struct firefox_writer *w, size_t i) { put_number(w, w->stacks.items[i].frame); }
 static void cell_resource_lib(struct firefox_writer *w, size_t i) { put_number(w, w->used.modules[w->resource_list.items[i]] - 1); }
@@ -243,7 +246,7 @@ static void put_tables(struct firefox_writer *w) {
     };
     static const struct firefox_column funcs[] = {
         { "name", cell_func_name }, { "isJS", cell_false }, { "relevantForJS", cell_false }, { "resource", cell_func_resource },
-        { "fileName", cell_func_file }, { "lineNumber", cell_null }, { "columnNumber", cell_null },
+        { "fileName", cell_func_file }, { "lineNumber", cell_func_line }, { "columnNumber", cell_null },
     };
     static const struct firefox_column resources[] = {
         { "lib", cell_resource_lib }, { "name", cell_resource_name }, { "host", cell_null }, { "type", cell_resource_type },

@@ -153,13 +153,13 @@ static bool location_equals(const void *context, uint32_t number, const void *ke
         return false;
     if (!a->line_count) return true;
     const struct profile_line *line = &p->lines.items[a->first_line];
-    return line->function == wanted->line.function && line->line == wanted->line.line;
+    return line->function == wanted->line.function && line->line == wanted->line.line && line->column == wanted->line.column;
 }
 
-csn_status csn_profile_add_location(struct csn_profile *p, const struct csn_profile_location *given, uint32_t *out,
-                                    struct csn_error *err) {
+csn_status csni_profile_add_location(struct csn_profile *p, const struct csn_profile_location *given, uint32_t column, uint32_t start_line,
+                                     uint32_t *out, struct csn_error *err) {
     struct location_key key = { .location = { .module = given->module, .kind = given->kind, .flags = given->flags, .value = given->value } };
-    struct profile_function function = { .name = 0 };
+    struct profile_function function = { .start_line = start_line };
     if (given->module != CSN_PROFILE_NO_MODULE && given->module >= p->modules.count)
         return fail_number(err, "module", given->module, p->modules.count);
     if (given->kind > CSN_PROFILE_AT_OFFSET) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "a location of kind %u", given->kind);
@@ -168,15 +168,21 @@ csn_status csn_profile_add_location(struct csn_profile *p, const struct csn_prof
         CSNI_TRY(csni_profile_string(p, given->file, &function.file, err));
         CSNI_TRY(csni_profile_function(p, &function, &key.line.function, err));
         key.line.line = given->line;
+        key.line.column = column;
         key.location.line_count = 1;
     }
     const uint64_t hash = csni_hash_u64(given->value ^ (uint64_t)given->module << 40)
-                          ^ csni_hash_u64((uint64_t)key.line.function << 32 | given->flags << 4 | given->kind);
+                          ^ csni_hash_u64((uint64_t)key.line.function << 32 | given->flags << 4 | given->kind) ^ csni_hash_u64(column);
     if (csni_profile_table_find(&p->location_table, hash, location_equals, p, &key, out)) return CSN_OK;
     key.location.first_line = (uint32_t)p->lines.count;
     if (key.location.line_count) CSNI_TRY(csni_profile_push_line(p, &key.line, err));
     CSNI_TRY(csni_profile_push_location(p, &key.location, out, err));
     return csni_profile_table_add(&p->location_table, hash, *out) ? CSN_OK : csni_fail_memory(err, sizeof key);
+}
+
+csn_status csn_profile_add_location(struct csn_profile *p, const struct csn_profile_location *given, uint32_t *out,
+                                    struct csn_error *err) {
+    return csni_profile_add_location(p, given, 0, 0, out, err);
 }
 
 /* ---- stacks ---- */

@@ -111,6 +111,9 @@ static inline struct csn_str csni_profile_str(const struct csn_profile *profile,
 csn_status csni_profile_string(struct csn_profile *profile, struct csn_str text, uint32_t *out, struct csn_error *err);
 csn_status csni_profile_function(struct csn_profile *profile, const struct profile_function *function, uint32_t *out,
                                  struct csn_error *err);
+/* As csn_profile_add_location(); `column` of the line, and where the function begins: 0: not known. */
+csn_status csni_profile_add_location(struct csn_profile *profile, const struct csn_profile_location *location, uint32_t column,
+                                     uint32_t start_line, uint32_t *out, struct csn_error *err);
 /* A line more of the location that is being made: its lines stand one behind the other. */
 csn_status csni_profile_push_line(struct csn_profile *profile, const struct profile_line *line, struct csn_error *err);
 /* A location of its own, even if there is an equal one. */

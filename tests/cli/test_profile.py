@@ -345,6 +345,21 @@ def test_firefox_from_windows(callsign, tmp_path, code_id, debug_name, guid):
         assert wanted in text.replace("C:\\dir\\", "")
 
 
+def test_firefox_keeps_columns(callsign, symbols, tmp_path):
+    """Of JavaScript, where all of a program may be one line: two places of one function are two frames."""
+    given = json.loads(firefox(False))
+    thread = given["threads"][0]
+    thread["frameTable"].update(length=4, address=[0x1004, 0x200f, -1, -1], inlineDepth=[0] * 4, func=[0, 1, 2, 2], line=[None, None, 9, 9],
+                                column=[None, None, 77, 1234], nativeSymbol=[None] * 4)
+    thread["funcTable"]["lineNumber"] = [None, None, 8]
+    thread["stackTable"].update(length=4, frame=[2, 1, 0, 3], prefix=[None, 0, 1, None])
+    thread["samples"] = {"length": 2, "stack": [2, 3], "time": [1, 2]}
+    out = json.loads(convert(callsign, symbols, tmp_path, json.dumps(given), "out.json"))["threads"][0]
+    frames, funcs = out["frameTable"], out["funcTable"]
+    of_js = [i for i, func in enumerate(frames["func"]) if out["stringArray"][funcs["name"][func]] == "JS"]
+    assert [(frames["line"][i], frames["column"][i], funcs["lineNumber"][frames["func"][i]]) for i in of_js] == [(9, 77, 8), (9, 1234, 8)]
+
+
 def test_fractions_of_milliseconds_count(callsign, symbols, tmp_path):
     """Weights of tracing-ms were cut to whole milliseconds: shorter ones vanished."""
     given = json.loads(firefox(True))
