@@ -41,7 +41,7 @@ static void put_unknown(struct csni_buffer *line, const struct csn_profile *p, c
     if (location->module != CSN_PROFILE_NO_MODULE) {
         struct csn_str path = csni_profile_str(p, p->modules.items[location->module].path);
         for (size_t i = path.len; i > 0; i--)
-            if (path.ptr[i - 1] == '/') {
+            if (path.ptr[i - 1] == '/' || path.ptr[i - 1] == '\\') {
                 path = (struct csn_str){ path.ptr + i, path.len - i };
                 break;
             }
@@ -78,13 +78,15 @@ static bool put_folded_stack(struct csni_buffer *line, const struct csn_profile 
     return !line->failed;
 }
 
+/* Callers have smaller numbers than those they call. 0: no memory. */
 static size_t deepest_stack(const struct csn_profile *p) {
     size_t most = 1;
-    for (size_t i = 0; i < p->samples.count; i++) {
-        size_t depth = 0;
-        for (uint32_t node = p->samples.items[i].stack; node; node = p->nodes.items[node].caller) depth++;
-        if (depth > most) most = depth;
-    }
+    uint32_t *depths = csni_alloc_zeroed(p->alloc, p->nodes.count, sizeof *depths);
+    if (!depths) return 0;
+    for (size_t i = 1; i < p->nodes.count; i++) depths[i] = depths[p->nodes.items[i].caller] + 1;
+    for (size_t i = 0; i < p->samples.count; i++)
+        if (depths[p->samples.items[i].stack] > most) most = depths[p->samples.items[i].stack];
+    csni_free(p->alloc, depths, p->nodes.count * sizeof *depths);
     return most;
 }
 
@@ -149,6 +151,7 @@ static bool write_rows(struct folded_writer *w, struct profile_out *out) {
 
 csn_status csni_folded_write(struct csn_profile *p, struct profile_out *out, struct csn_error *err) {
     const size_t depth = deepest_stack(p);
+    if (!depth) return csni_fail_memory(err, p->nodes.count * sizeof(uint32_t));
     struct folded_writer w = { .p = p, .line = { .alloc = p->alloc }, .other = { .alloc = p->alloc }, .count = p->samples.count };
     w.rows = csni_alloc_zeroed(p->alloc, 2 * w.count + 1, sizeof *w.rows);
     w.path = csni_alloc_zeroed(p->alloc, depth, sizeof *w.path);

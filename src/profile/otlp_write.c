@@ -95,7 +95,7 @@ static void put_mapping(struct otlp_writer *w, uint32_t number, uint32_t build_i
     }
     const bool mapped = module->start || module->end;
     csni_proto_put_number(&w->message, 1, module->start);
-    csni_proto_put_number(&w->message, 2, mapped ? module->end : csni_profile_module_end(w->p, &w->used, number));
+    csni_proto_put_number(&w->message, 2, mapped ? module->end : csni_profile_module_end(&w->used, number));
     csni_proto_put_number(&w->message, 3, module->file_off);
     csni_proto_put_number(&w->message, 4, string_index(w, module->path));
     if (attribute) {

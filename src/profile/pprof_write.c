@@ -65,7 +65,7 @@ static void put_module(struct pprof_writer *w, uint32_t number) {
     const bool mapped = module->start || module->end;
     csni_proto_put_number(&w->message, 1, w->used.modules[number]);
     csni_proto_put_number(&w->message, 2, module->start);
-    csni_proto_put_number(&w->message, 3, mapped ? module->end : csni_profile_module_end(w->p, &w->used, number));
+    csni_proto_put_number(&w->message, 3, mapped ? module->end : csni_profile_module_end(&w->used, number));
     csni_proto_put_number(&w->message, 4, module->file_off);
     csni_proto_put_number(&w->message, 5, string_number(w, module->path));
     if (module->build_id_size) csni_proto_put_number(&w->message, 6, string_number(w, build_id_string(w, module)));

@@ -14,7 +14,10 @@ static void use_location(struct profile_used *u, const struct csn_profile *p, ui
     const struct profile_location *location = &p->locations.items[number];
     if (u->locations[number]) return;
     u->locations[number] = 1;
-    if (location->module != CSN_PROFILE_NO_MODULE) u->modules[location->module] = 1;
+    if (location->module != CSN_PROFILE_NO_MODULE) {
+        u->modules[location->module] = 1;
+        if (location->value > u->module_last[location->module]) u->module_last[location->module] = location->value;
+    }
     for (uint32_t i = 0; i < location->line_count; i++) u->functions[p->lines.items[location->first_line + i].function] = 1;
 }
 
@@ -67,7 +70,8 @@ csn_status csni_profile_used_init(struct profile_used *u, const struct csn_profi
     u->modules = new_numbers(u, 3, p->modules.count);
     u->strings = new_numbers(u, 4, p->strings.count);
     u->module_order = new_numbers(u, 5, p->modules.count);
-    if (!u->nodes || !u->locations || !u->functions || !u->modules || !u->strings || !u->module_order || csni_profile_used_string(u, 0) == UINT32_MAX) {
+    u->module_last = csni_alloc_zeroed(u->alloc, p->modules.count + 1, sizeof *u->module_last);
+    if (!u->module_last || !u->nodes || !u->locations || !u->functions || !u->modules || !u->strings || !u->module_order || csni_profile_used_string(u, 0) == UINT32_MAX) {
         csni_profile_used_deinit(u);
         return csni_fail_memory(err, p->nodes.count * sizeof *u->nodes);
     }
@@ -83,6 +87,7 @@ csn_status csni_profile_used_init(struct profile_used *u, const struct csn_profi
 void csni_profile_used_deinit(struct profile_used *u) {
     uint32_t *const numbers[] = { u->nodes, u->locations, u->functions, u->modules, u->strings, u->module_order };
     for (size_t i = 0; i < 6; i++) csni_free(u->alloc, numbers[i], u->sizes[i] * sizeof(uint32_t));
+    csni_free(u->alloc, u->module_last, u->sizes[5] * sizeof *u->module_last);
     csni_vec_deinit(&u->string_order);
     *u = (struct profile_used){ .alloc = u->alloc };
 }
@@ -99,13 +104,9 @@ uint64_t csni_profile_written_addr(const struct profile_location *location) {
     return location->value - (returns && location->value ? 1 : 0);
 }
 
-uint64_t csni_profile_module_end(const struct csn_profile *p, const struct profile_used *u, uint32_t module) {
+uint64_t csni_profile_module_end(const struct profile_used *u, uint32_t module) {
     enum { PAGE = 4096 };
-    uint64_t last = 0;
-    for (size_t i = 0; i < p->locations.count; i++) {
-        const struct profile_location *location = &p->locations.items[i];
-        if (location->module == module && u->locations[i] && location->value > last) last = location->value;
-    }
+    const uint64_t last = u->module_last[module];
     return last > UINT64_MAX - PAGE ? UINT64_MAX : (last / PAGE + 1) * PAGE;
 }
 

@@ -11,6 +11,7 @@ struct profile_used {
     size_t node_count, location_count, function_count, module_count; /* used ones */
     CSNI_VEC(uint32_t) string_order; /* profile's strings by their new number, the empty one first; new numbers count from 0 */
     uint32_t *module_order;      /* modules by their new number */
+    uint64_t *module_last;       /* by module: the last location in it that is used */
     size_t sizes[6];
 };
 
@@ -25,6 +26,6 @@ uint64_t csni_profile_written_addr(const struct profile_location *location);
 void csni_profile_put_lines(struct csni_buffer *message, uint32_t number, struct csni_buffer *inner, const struct csn_profile *profile,
                             const struct profile_used *used, const struct profile_location *location);
 /* The end of a module whose mapping is not known: behind the last location of it, in whole pages. */
-uint64_t csni_profile_module_end(const struct csn_profile *profile, const struct profile_used *used, uint32_t module);
+uint64_t csni_profile_module_end(const struct profile_used *used, uint32_t module);
 
 #endif
