@@ -99,7 +99,13 @@ static void open_module(struct sentry_run *run, struct sentry_module *module) {
         module->status = *text_of(module->json, "debug_id") ? DEBUG_MALFORMED : DEBUG_MISSING;
         return;
     }
-    switch (pool_acquire(run->server->pool, &key, true, &module->symbols, why, sizeof(why))) {
+    enum pool_status status = pool_acquire(run->server->pool, &key, true, &module->symbols, why, sizeof(why));
+    /* Breakpad files need not have the build id. */
+    if (status == POOL_NONE && has_id && debug_id_canonical(text_of(module->json, "debug_id"), key.debug_id)) {
+        key.build_id[0] = 0;
+        status = pool_acquire(run->server->pool, &key, true, &module->symbols, why, sizeof(why));
+    }
+    switch (status) {
     case POOL_OK: module->status = DEBUG_FOUND; break;
     case POOL_NONE: case POOL_WOULD_BLOCK: module->status = DEBUG_MISSING; break;
     case POOL_FAILED: module->status = DEBUG_MALFORMED; break;

@@ -56,6 +56,20 @@ def functions(answer):
     return {frame.get("function") for frame in answer["stacktraces"][0]["frames"] if frame["original_index"] == 0}
 
 
+def test_breakpad_files_without_a_build_id(callsign, tmp_path):
+    """Clients name both ids; a symbol file has the debug id, and the build id only if whoever wrote it knew that."""
+    (tmp_path / "in.sym").write_text("MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 libold.so\nFUNC 1000 20 0 of_old\n")
+    callsign.good("store", "add", "-q", "--store", tmp_path / "store", tmp_path / "in.sym")
+    ids = {"build_id": "33221100554477668899aabbccddeeff00112233", "debug_id": "00112233-4455-6677-8899-aabbccddeeff"}
+    with Server(callsign, tmp_path / "store") as server:
+        body = {"modules": [{"type": "elf", "code_id": ids["build_id"], "debug_id": ids["debug_id"], "image_addr": "0x10000"}],
+                "stacktraces": [{"frames": [{"instruction_addr": "0x11004"}]}]}
+        assert functions(server.json("POST", "/symbolicate", body)) == {"of_old"}
+        for given in (ids, {"debug_id": ids["debug_id"]}, {**ids, "build_id": "none"}):
+            answer = server.json("POST", "/v1/symbolicate", {"modules": [{"name": "m", **given}], "frames": [{"module": "m", "address": "0x1004", "exact": True}]})
+            assert answer["frames"][0]["frames"][0]["function"] == "of_old", given
+
+
 def test_modules_that_overlap(server, images):
     """The one that begins last has the address; of two that begin at one place, the first."""
     shop = images["libshop.so"]
