@@ -39,7 +39,7 @@ void range_steps_deinit(struct range_steps *steps) {
 }
 
 static void add_step(struct range_steps *steps, uint64_t addr) {
-    if (addr < steps->start || addr >= steps->end || steps->no_memory) return;
+    if (addr < steps->start || addr >= steps->end || addr > steps->most || steps->no_memory) return;
     if (steps->count == steps->capacity) {
         size_t capacity = steps->capacity ? steps->capacity * 2 : 64;
         uint64_t *addrs = reallocarray(steps->addrs, capacity, sizeof(*addrs));
@@ -77,31 +77,49 @@ static int compare_addrs(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
+/* Lookups know nothing of a function from the next one's start on: its steps would hide those of functions within it. Functions of one start
+ * share what was found. */
+static void limit_steps(struct range_steps *steps, uint32_t function, uint64_t start) {
+    if (steps->has_limit && steps->limited == start) return;
+    steps->has_limit = true;
+    steps->limited = start;
+    steps->most = NO_ADDRESS;
+    for (uint32_t i = function + 1; i < steps->function_count && steps->most == NO_ADDRESS; i++) {
+        const uint64_t next = start_of(steps, i);
+        if (next > start) steps->most = next - 1;
+    }
+}
+
+static void add_function(struct range_steps *steps, uint32_t i, uint64_t start) {
+    struct csn_function function;
+    struct csn_record record;
+    add_step(steps, start);
+    if (start < steps->start) add_step(steps, steps->start);
+    if (csn_index_function(steps->index, i, &function, NULL) != CSN_OK) return;
+    add_step(steps, start + function.size);
+    if (csn_index_record(steps->index, i, &record, NULL) != CSN_OK) return;
+    add_rows(steps, &record);
+    add_inlines(steps, &record);
+}
+
 /* The steps of the next function that has some. False: there is none. */
 static bool load_function(struct range_steps *steps) {
     steps->count = steps->next = 0;
     while (!steps->count && !steps->no_memory && steps->function < steps->function_count) {
-        uint32_t i = steps->function++;
-        struct csn_function function;
-        struct csn_record record;
-        uint64_t start = start_of(steps, i);
+        const uint32_t i = steps->function++;
+        const uint64_t start = start_of(steps, i);
         if (start >= steps->end && steps->start < start) {
             steps->function = steps->function_count;
             break;
         }
-        add_step(steps, start);
-        if (start < steps->start) add_step(steps, steps->start);
-        if (csn_index_function(steps->index, i, &function, NULL) != CSN_OK) continue;
-        add_step(steps, start + function.size);
-        if (csn_index_record(steps->index, i, &record, NULL) != CSN_OK) continue;
-        add_rows(steps, &record);
-        add_inlines(steps, &record);
+        limit_steps(steps, i, start);
+        add_function(steps, i, start);
     }
     if (steps->count) qsort(steps->addrs, steps->count, sizeof(*steps->addrs), compare_addrs);
     return steps->count && !steps->no_memory;
 }
 
-/* A function that overlaps the one before has steps that were given already. */
+/* Functions of one start have steps that were given already. */
 bool range_steps_next(struct range_steps *steps, uint64_t *out) {
     for (;;) {
         if (steps->next == steps->count && !load_function(steps)) return false;

@@ -15,6 +15,8 @@ struct range_steps {
     uint64_t *addrs;                    /* of one function, ascending */
     size_t count, next, capacity;
     uint64_t last;                      /* given before; UINT64_MAX: none */
+    uint64_t limited, most;             /* the last address of functions that start at `limited`, if `has_limit` */
+    bool has_limit;
     bool no_memory;
 };
 

@@ -147,6 +147,17 @@ def test_ranges_that_begin_before_the_image(prog, index, callsign):
         assert [(int(a["address"], 16) - slide, a["frames"]) for a in shown] == [(int(a["address"], 16), a["frames"]) for a in want]
 
 
+def test_ranges_of_functions_within_functions(callsign, tmp_path):
+    """The last step of the outer one hid the inner ones."""
+    gsym_make.write(tmp_path / "within.gsym", [
+        {"start": 0x1000, "size": 0x100, "name": "outer", "line": 1, "inlined": [{"offset": 0xa0, "size": 0x10, "name": "called", "call_line": 5}]},
+        {"start": 0x1050, "size": 0x10, "name": "first", "line": 10}, {"start": 0x1080, "size": 0x10, "name": "second", "line": 20},
+        {"start": 0x1100, "size": 0x10, "name": "last", "line": 30}])
+    answers = objects(callsign.good("lookup", "--json", tmp_path / "within.gsym", "1000-2000"))
+    assert [(a["address"], a["frames"][0]["function"]) for a in answers] == [
+        ("0x1000", "outer"), ("0x1050", "first"), ("0x1080", "second"), ("0x1100", "last")]
+
+
 def test_all_functions_of_a_name(callsign, tmp_path):
     """Static functions of many files: no more than 64 were answered."""
     gsym_make.write(tmp_path / "many.gsym", [{"start": 0x1000 + 16 * k, "size": 16, "name": "same", "line": k + 1} for k in range(150)])
