@@ -941,6 +941,11 @@ def test_threads_write_the_same_of_json(callsign, args):
     ("shop::(anonymous namespace)::load(char const*)", "_ZN4shop12_GLOBAL__N_14loadEPKc"),
     ("shop::operator<<<int>(int)", "_ZN4shoplsIiEEvT_"), ("shop::Cart::operator()(int) const", "_ZNK4shop4CartclEi"),
     ("shop::Cart::operator bool() const", "_ZNK4shop4CartcvbEv"), ("main", "main"),
+    ("shop::pick<int>(int)", "_ZN4shop4pickIiEEDcT_"), ("decltype(auto) shop::pick<int>(int)", "_ZN4shop4pickIiEEDcT_"),
+    ("shop::handler<int>(int)", "_ZN4shop7handlerIiEEPFviET_"), ("void (*shop::handler<int>(int))(int)", "_ZN4shop7handlerIiEEPFviET_"),
+    ("shop::load(int)::{lambda(int)#1}::operator()(int) const", "_ZZN4shop4loadEiENKUliE_clEi"),
+    ("shop::load()::{lambda()#2}::operator()()", "_ZZN4shop4loadEiENKUliE0_clEi"),
+    ("shop::Cart::load() const::'lambda'()::operator()() const", "_ZZNK4shop4Cart4loadEvENKUlvE_clEv"),
 ])
 def test_names_as_demanglers_write_them(callsign, tmp_path, written, mangled):
     """A frame is placed by its name, although the index has it mangled and others print less of it."""
@@ -950,6 +955,28 @@ def test_names_as_demanglers_write_them(callsign, tmp_path, written, mangled):
     answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", index, stdin=text))
     assert [f.get("address") for f in answer["frames"]] == [None, "0x1148", "0x1248"]
     assert [f["frames"][0]["function"] if f["frames"] else None for f in answer["frames"]] == [None, mangled, "other"]
+
+
+BPFTRACE, WINDBG = "@[\n    {}+4\n]: 12\n", "00 000000ab`cdeff5a8 00007ff6`12341161     app!{}+0x4\n"
+
+
+@pytest.mark.parametrize("form,called,address", [
+    (BPFTRACE, "shop::load(int)", "0x1104"), (BPFTRACE, "shop::load(int) [clone .cold]", "0x1404"),
+    (BPFTRACE, "shop::load(int)::{lambda(int)#1}::operator()(int) const", "0x1204"),
+    (BPFTRACE, "shop::load(int)::'lambda0'(int)::operator()(int) const", "0x1304"),
+    (BPFTRACE, "shop::load(int)::{default arg#1}::{lambda(int)#2}::operator()(int) const", "0x1304"),
+    (BPFTRACE, "decltype(auto) shop::pick<int>(int)", "0x1604"), (WINDBG, "shop::load", "0x1104"),
+    (WINDBG, "shop::load(int)::'lambda'(int)::operator()(int) const", "0x1204"), (WINDBG, "shop::Cart::operator()", "0x1504"),
+    (WINDBG, "shop::Cart::operator()(int n = 0n5)", "0x1504"), (WINDBG, "shop::pick<int>", "0x1604")])
+def test_what_is_within_a_function_is_not_the_function(callsign, tmp_path, form, called, address):
+    """Lambdas, stubs and clones were functions of the same name, and none was chosen; a line of a lambda was one of the function around it."""
+    names = {0x1100: "_ZN4shop4loadEi", 0x1200: "_ZZN4shop4loadEiENKUliE_clEi", 0x1300: "_ZZN4shop4loadEiENKUliE0_clEi",
+             0x1400: "_ZN4shop4loadEi.cold", 0x1500: "_ZNK4shop4CartclEi", 0x1600: "_ZN4shop4pickIiEEDcT_",
+             0x1800: "_ZN4shop4loadEi@plt", 0x1810: "_ZNK4shop4CartclEi@plt"}
+    index = gsym_make.write(tmp_path / "app.gsym", [{"start": at, "size": 0x10 if "plt" in name else 0x100, "name": name, "line": 5}
+                                                    for at, name in names.items()])
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", index, stdin=form.format(called)))
+    assert [f.get("address") for f in answer["frames"]] == [address]
 
 
 def test_methods_of_rust_types_are_told_apart(callsign, tmp_path):

@@ -20,9 +20,13 @@ static bool ends_with(struct csn_str text, const char *end) {
     return text.len > size && memcmp(text.ptr + text.len - size, end, size) == 0;
 }
 
-/* "shop::load(int, char const*)", "shop::Cart::total() const": of names with blanks nothing else is a function. */
+/* "shop::load(int, char const*)", "shop::Cart::total() const", "shop::load(int) [clone .cold]": of names with blanks nothing else is a
+ * function. */
 static bool is_demangled(struct csn_str name) {
-    return memchr(name.ptr, '(', name.len) && (ends_with(name, ")") || ends_with(name, ") const"));
+    const struct line_scan s = scan_on(name);
+    size_t clone;
+    const bool is_clone = ends_with(name, "]") && scan_find(&s, ") [clone .", &clone);
+    return memchr(name.ptr, '(', name.len) && (is_clone || ends_with(name, ")") || ends_with(name, ") const"));
 }
 
 /* "orders_load+9" up to a blank or the end. */

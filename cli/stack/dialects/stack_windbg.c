@@ -74,6 +74,32 @@ static bool find_offset(struct csn_str site, size_t *plus) {
     return found;
 }
 
+/* Past the bracket that closes the one at `at`. */
+static size_t brackets_end(struct csn_str text, size_t at) {
+    size_t depth = 0;
+    for (; at < text.len; at++) {
+        if (text.ptr[at] == '(') depth++;
+        if (text.ptr[at] == ')' && --depth == 0) return at + 1;
+    }
+    return at;
+}
+
+/* Of the symbol that begins at `from`: where what `kp` prints of its arguments begins, or `stop`. Brackets of "operator()", of a return type
+ * and of the function that another one is within are the name's. */
+static size_t arguments_start(struct csn_str site, size_t from, size_t stop) {
+    static const char operator_word[] = "operator()", decltype_word[] = "decltype(";
+    for (size_t at = from; at < stop; at++) {
+        const size_t before = at - from;
+        if (site.ptr[at] != '(') continue;
+        struct line_scan word = { site, before >= 8 ? at - 8 : at };
+        const bool is_name = scan_text(&word, operator_word) || scan_text(&word, decltype_word);
+        struct line_scan rest = { site, brackets_end(site, at) };
+        if (!is_name && !scan_text(&rest, "::") && !scan_text(&rest, " const::")) return before ? at : stop;
+        at = rest.at - 1;
+    }
+    return stop;
+}
+
 /* "orders!parse_line+0x12", "orders!main", "orders+0x3284" */
 static bool read_named_site(struct csn_str line, size_t from, struct line_frame *out) {
     struct csn_str site = { line.ptr + from, line.len - from };
@@ -95,7 +121,7 @@ static bool read_named_site(struct csn_str line, size_t from, struct line_frame 
     size_t stop = has_offset ? plus : site.len;
     if (scan_find(&s, " [", &args) && args < stop) stop = args;
     if (scan_find(&s, " (FPO", &args) && args < stop) stop = args;
-    if (scan_find(&s, "(", &args) && args < stop && args > s.at) stop = args; /* what `kp` prints of arguments */
+    stop = arguments_start(site, s.at, stop);
     out->symbol = (struct csn_str){ site.ptr + s.at, stop - s.at };
     out->site = SITE_SYMBOL;
     return out->symbol.len && !memchr(out->symbol.ptr, '\t', out->symbol.len);

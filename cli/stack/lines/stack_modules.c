@@ -122,7 +122,7 @@ static bool find_function(struct stack_session *session, const struct csn_index 
     uint64_t starts[SAME_NAME_MAX];
     if (!symbol_tables_find(&session->symbols, index, site, start, count)) return false;
     if (*count || !(memchr(site->name.ptr, '(', site->name.len) || memchr(site->name.ptr, ':', site->name.len))) return true;
-    if (!symbol_tables_find_plain(&session->symbols, index, site->name, starts, SAME_NAME_MAX, count)) return false;
+    if (!symbol_tables_find_plain(&session->symbols, index, site->name, false, starts, SAME_NAME_MAX, count)) return false;
     if (*count) *start = starts[0];
     return true;
 }

@@ -107,6 +107,20 @@ static bool ends_name(struct csn_str symbol, size_t at) {
     return symbol.ptr[at] == '(' && at && symbol.ptr[at - 1] != ':' && (left < size || memcmp(symbol.ptr + at, space, size) != 0);
 }
 
+static const char decltype_word[] = "decltype";
+
+/* Past "(auto)" or " (expression)" of a return type. */
+static size_t brackets_end(struct csn_str symbol, size_t at) {
+    size_t depth = 0;
+    if (at < symbol.len && symbol.ptr[at] == ' ') at++;
+    if (at == symbol.len || symbol.ptr[at] != '(') return at;
+    for (; at < symbol.len; at++) {
+        if (symbol.ptr[at] == '(') depth++;
+        if (symbol.ptr[at] == ')' && --depth == 0) return at + 1;
+    }
+    return at;
+}
+
 /* "parse_line" of "orders::(anonymous namespace)::parse_line<int>(char const*)", of "<orders::Line as core::str::FromStr>::parse_line", of
  * "orders::parse_line::<u8>::{closure#0}": the last part that a mangled name has as it is. */
 static struct csn_str own_name(struct csn_str symbol) {
@@ -120,6 +134,10 @@ static struct csn_str own_name(struct csn_str symbol) {
         }
         if (strchr(":. ", symbol.ptr[at++])) continue;
         while (at < symbol.len && !strchr(":. <(", symbol.ptr[at])) at++;
+        if (at - from == sizeof(decltype_word) - 1 && memcmp(symbol.ptr + from, decltype_word, at - from) == 0) {
+            at = brackets_end(symbol, at);
+            continue;
+        }
         if (begins_name(symbol.ptr[from])) name = (struct csn_str){ symbol.ptr + from, at - from };
     }
     return name;
@@ -159,7 +177,7 @@ static bool place_by_name(struct stack_session *session, const struct csn_index 
     uint64_t starts[SAME_NAME_MAX], candidate;
     uint32_t count = 0, fitting = 0;
     if (!frame->symbol.len || !symbol_tables_find(&session->symbols, index, &site, starts, &count)) return false;
-    if (count != 1 && !symbol_tables_find_plain(&session->symbols, index, frame->symbol, starts, SAME_NAME_MAX, &count)) return false;
+    if (count != 1 && !symbol_tables_find_plain(&session->symbols, index, frame->symbol, true, starts, SAME_NAME_MAX, &count)) return false;
     for (uint32_t i = 0; i < count; i++) {
         if (!place_in_function(index, frame, starts[i], known, &candidate)) continue;
         if (fitting++) return false;

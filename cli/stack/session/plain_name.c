@@ -2,9 +2,10 @@
 #include "stack/session/plain_name.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
-static const char anonymous[] = "(anonymous namespace)", operator_word[] = "operator";
+static const char anonymous[] = "(anonymous namespace)", operator_word[] = "operator", stub[] = "@plt";
 
 struct plain_writer {
     char *out;
@@ -57,18 +58,81 @@ static size_t put_self_type(struct plain_writer *w, struct csn_str name, size_t 
     return at;
 }
 
+/* Past the bracket that closes the one at `at`, and what qualifies the function. */
+static size_t skip_arguments(struct csn_str name, size_t at) {
+    static const char *const qualifiers[] = { " const", " volatile", " &&", " &" };
+    at = skip_brackets(name, at, '(', ')');
+    for (size_t i = 0; i < sizeof(qualifiers) / sizeof(qualifiers[0]); i++)
+        if (starts_with(name, at, qualifiers[i])) at += strlen(qualifiers[i]);
+    return at;
+}
+
+/* "{lambda(int)#2}" of GNU's demangler is "'lambda0'" of LLVM's; its "{default arg#1}::" LLVM leaves out. */
+static size_t put_braces(struct plain_writer *w, struct csn_str name, size_t at) {
+    const size_t end = skip_brackets(name, at, '{', '}');
+    size_t digits = end ? end - 1 : 0;
+    unsigned number = 0;
+    if (starts_with(name, at, "{default arg#") && starts_with(name, end, "::")) return end + 2;
+    while (digits > at && name.ptr[digits - 1] >= '0' && name.ptr[digits - 1] <= '9') digits--;
+    if (!starts_with(name, at, "{lambda(") || name.ptr[digits - 1] != '#') {
+        put_plain(w, name.ptr + at, end - at);
+        return end;
+    }
+    for (size_t i = digits; i + 1 < end; i++) number = number * 10 + (unsigned)(name.ptr[i] - '0');
+    char text[32];
+    const int size = number > 1 ? snprintf(text, sizeof(text), "'lambda%u'", number - 2) : snprintf(text, sizeof(text), "'lambda'");
+    put_plain(w, text, (size_t)size);
+    return end;
+}
+
+/* Of "decltype(auto) f<int>(int)": no function is called so. */
+static bool ends_with_decltype(const struct plain_writer *w) { return w->used == 8 && ends_with(w, "decltype"); }
+
+/* "void (*orders::handler<int>(int))(char)": what returns a pointer to a function has its name in brackets. */
+static bool begins_inner_name(const struct plain_writer *w, struct csn_str name, size_t at) {
+    return !w->used && (starts_with(name, at, "(*") || starts_with(name, at, "(&"));
+}
+
+size_t clone_suffix(struct csn_str name, char *out, size_t cap) {
+    static const char word[] = " [clone ";
+    struct plain_writer w = { out, 0, cap };
+    size_t open = name.len;
+    if (name.len && name.ptr[name.len - 1] == ')') {
+        while (open && name.ptr[open - 1] != '(') open--;
+        if (open > 1 && starts_with(name, open, ".") && name.ptr[open - 2] == ' ') put_plain(&w, name.ptr + open, name.len - 1 - open);
+        return w.used;
+    }
+    for (size_t at = 0; at < name.len; at++) {
+        if (!starts_with(name, at, word)) continue;
+        for (at += sizeof(word) - 1; at < name.len && name.ptr[at] != ']'; at++) put_plain(&w, &name.ptr[at], 1);
+    }
+    return w.used;
+}
+
 size_t plain_name(struct csn_str name, char *out, size_t cap) {
     struct plain_writer w = { out, 0, cap };
     for (size_t at = 0; at < name.len;) {
         char c = name.ptr[at];
-        if (c == '(' && starts_with(name, at, anonymous)) {
+        if (c == '(' && ends_with_decltype(&w)) {
+            at = skip_brackets(name, at, '(', ')');
+        } else if (c == '(' && begins_inner_name(&w, name, at)) {
+            at += 2;
+        } else if (c == '{') {
+            at = put_braces(&w, name, at);
+        } else if (c == '(' && starts_with(name, at, anonymous)) {
             put_plain(&w, anonymous, sizeof(anonymous) - 1);
             at += sizeof(anonymous) - 1;
         } else if (c == '(' && ends_with(&w, operator_word) && starts_with(name, at, "()")) {
             put_plain(&w, "()", 2);
             at += 2;
         } else if (c == '(') {
-            break; /* the arguments */
+            const size_t end = skip_arguments(name, at);
+            if (!starts_with(name, end, "::")) {
+                const bool is_stub = name.len - end == sizeof(stub) - 1 && starts_with(name, end, stub);
+                if (is_stub) put_plain(&w, stub, sizeof(stub) - 1);
+                break;
+            }
+            at = end; /* what is within a function */
         } else if (c == '<' && !at) {
             at = put_self_type(&w, name, at);
         } else if (c == '<' && !ends_with(&w, operator_word) && !ends_with(&w, "operator<")) {
@@ -76,7 +140,7 @@ size_t plain_name(struct csn_str name, char *out, size_t cap) {
         } else if (c == '[' && !ends_with(&w, operator_word)) {
             at = skip_brackets(name, at, '[', ']');
         } else if (c == ' ') {
-            bool more = at + 1 < name.len && name.ptr[at + 1] != '[';
+            bool more = at + 1 < name.len && name.ptr[at + 1] != '[' && !(ends_with_decltype(&w) && name.ptr[at + 1] == '(');
             if (more && !ends_with(&w, operator_word)) w.used = 0; /* what came was the return type */
             at++;
         } else {

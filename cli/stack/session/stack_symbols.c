@@ -164,17 +164,31 @@ static bool build_plain_names(struct symbol_table *table, struct name_text *name
     return true;
 }
 
-/* What a line calls a function: its plain name, and all of it, if that tells functions of one plain name apart. */
+/* What a line calls a function: its plain name; all of it, and which clone it is, where that tells functions of one plain name apart. */
 struct wanted_name {
-    struct csn_str plain, whole;
+    struct csn_str plain, whole, clone;
+    bool by_whole, by_clone;
 };
 
 /* Abseil and glog print "()" whatever the arguments are. */
 static bool has_arguments(struct csn_str name) { return name.len < 2 || memcmp(name.ptr + name.len - 2, "()", 2) != 0; }
 
+static bool is_wanted(struct name_text *names, const struct wanted_name *wanted, struct csn_str stored) {
+    char clone[PLAIN_NAME_MAX];
+    const struct csn_str name = name_text(names, stored);
+    if (wanted->by_whole && !same_text(name, wanted->whole)) return false;
+    return !wanted->by_clone || same_text((struct csn_str){ clone, clone_suffix(name, clone, sizeof(clone)) }, wanted->clone);
+}
+
+static bool has_start(const uint64_t *starts, uint32_t count, uint64_t start) {
+    for (uint32_t i = 0; i < count; i++)
+        if (starts[i] == start) return true;
+    return false;
+}
+
 /* Counts all; stores as many as there is room for. */
-static uint32_t find_plain(struct symbol_table *table, struct name_text *names, const struct wanted_name *wanted, bool whole,
-                           uint64_t *starts, uint32_t capacity) {
+static uint32_t find_plain(struct symbol_table *table, struct name_text *names, const struct wanted_name *wanted, uint64_t *starts,
+                           uint32_t capacity) {
     enum { PROBES = 1 << 12 };
     uint32_t count = 0, hash = hash_symbol(wanted->plain), at = table->plain_slots[hash & table->mask];
     for (unsigned probe = 0; at && probe < PROBES; at = table->plain_entries[at - 1].next, probe++) {
@@ -182,29 +196,42 @@ static uint32_t find_plain(struct symbol_table *table, struct name_text *names, 
         struct csn_function function;
         if (table->plain_entries[at - 1].hash != hash) continue;
         size_t size = plain_function_name(table, names, at - 1, &function, name);
-        if (!same_text((struct csn_str){ name, size }, wanted->plain)) continue;
-        if (whole && !same_text(name_text(names, function.name), wanted->whole)) continue;
+        if (!same_text((struct csn_str){ name, size }, wanted->plain) || !is_wanted(names, wanted, function.name)) continue;
+        if (has_start(starts, count < capacity ? count : capacity, function.start)) continue;
         if (count < capacity) starts[count] = function.start;
         count++;
     }
     return count;
 }
 
-bool symbol_tables_find_plain(struct symbol_tables *tables, const struct csn_index *index, struct csn_str name, uint64_t *starts,
-                              uint32_t capacity, uint32_t *count) {
+/* Of several, those that more is true of, unless that is none. */
+static void narrow_plain(struct symbol_table *table, struct name_text *names, struct wanted_name *wanted, bool *more, uint64_t *starts,
+                         uint32_t capacity, uint32_t *count) {
+    *more = true;
+    const uint32_t narrowed = find_plain(table, names, wanted, starts, capacity);
+    if (narrowed) {
+        *count = narrowed;
+        return;
+    }
+    *more = false;
+    find_plain(table, names, wanted, starts, capacity);
+}
+
+bool symbol_tables_find_plain(struct symbol_tables *tables, const struct csn_index *index, struct csn_str name, bool with_clones,
+                              uint64_t *starts, uint32_t capacity, uint32_t *count) {
     struct symbol_table *table = symbol_table_of(tables, index);
     struct name_text names;
-    char plain[PLAIN_NAME_MAX];
+    char plain[PLAIN_NAME_MAX], clone[PLAIN_NAME_MAX];
     *count = 0;
     if (!table || !name_text_init(&names, true)) return false;
     bool good = table->plain_slots || build_plain_names(table, &names);
-    const struct wanted_name wanted = { { plain, plain_name(name_text(&names, name), plain, sizeof(plain)) }, name };
-    if (good && wanted.plain.len) *count = find_plain(table, &names, &wanted, false, starts, capacity);
-    if (*count > 1 && has_arguments(name)) {
-        const uint32_t whole = find_plain(table, &names, &wanted, true, starts, capacity);
-        if (whole) *count = whole;
-        else find_plain(table, &names, &wanted, false, starts, capacity);
-    }
+    struct wanted_name wanted = { .whole = name };
+    const struct csn_str text = name_text(&names, name);
+    wanted.plain = (struct csn_str){ plain, plain_name(text, plain, sizeof(plain)) };
+    wanted.clone = (struct csn_str){ clone, clone_suffix(text, clone, sizeof(clone)) };
+    if (good && wanted.plain.len) *count = find_plain(table, &names, &wanted, starts, capacity);
+    if (*count > 1 && has_arguments(name)) narrow_plain(table, &names, &wanted, &wanted.by_whole, starts, capacity, count);
+    if (*count > 1 && !with_clones) narrow_plain(table, &names, &wanted, &wanted.by_clone, starts, capacity, count);
     if (*count > capacity) *count = 0; /* the ones that there is no room for would be as good */
     name_text_deinit(&names);
     return good;
