@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -206,6 +207,34 @@ func TestStacks(t *testing.T) {
 	var failed *Error
 	if _, err := symbolicator.Answer([]StackFrame{{PC: 1, IsAddress: true, Module: 9}}); !errors.As(err, &failed) || failed.Status != Argument {
 		t.Error(err)
+	}
+}
+
+// A Close that waits for a symbolicator made all later lookups wait, too, also those of the goroutine that was to close the symbolicator.
+func TestLookupsWhileCloseWaits(t *testing.T) {
+	index, _ := openIndex(t, nil)
+	symbolicator, err := NewSymbolicator([]Module{{Index: index}, {Index: index}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan struct{})
+	for i := 0; i < 2; i++ {
+		go func() {
+			index.Close()
+			closed <- struct{}{}
+		}()
+	}
+	for i := 0; i < 5000; i++ {
+		if _, err := index.Lookup(1); err != nil {
+			t.Fatal(err)
+		}
+		runtime.Gosched()
+	}
+	symbolicator.Close()
+	<-closed
+	<-closed
+	if _, err := index.Lookup(1); err != ErrClosed {
+		t.Fatal(err)
 	}
 }
 

@@ -48,6 +48,33 @@ type IndexOptions struct {
 type Index struct {
 	mutex sync.RWMutex // held for writing by Close alone
 	raw   *C.struct_csn_index
+
+	holdersMutex sync.Mutex
+	holders      int           // symbolicators
+	released     chan struct{} // closed when there are no more of them; nil: Close does not wait
+}
+
+// hold keeps the index open until release is called as often. Close waits for that without the lock that calls take: they go on.
+func (index *Index) hold() error {
+	index.holdersMutex.Lock()
+	defer index.holdersMutex.Unlock()
+	index.mutex.RLock()
+	defer index.mutex.RUnlock()
+	if index.raw == nil {
+		return ErrClosed
+	}
+	index.holders++
+	return nil
+}
+
+func (index *Index) release() {
+	index.holdersMutex.Lock()
+	defer index.holdersMutex.Unlock()
+	index.holders--
+	if index.holders == 0 && index.released != nil {
+		close(index.released)
+		index.released = nil
+	}
 }
 
 // Open opens an index (GSYM, BSYM), a program that contains one, or any program or debug file, which is then converted in memory. Opening
@@ -71,8 +98,19 @@ func Open(path string, options *IndexOptions) (*Index, error) {
 	return index, nil
 }
 
-// Close closes the index. Closing twice does nothing.
+// Close closes the index, as soon as no symbolicator uses it; until then calls are answered. Closing twice does nothing.
 func (index *Index) Close() error {
+	index.holdersMutex.Lock()
+	for index.holders > 0 {
+		if index.released == nil {
+			index.released = make(chan struct{})
+		}
+		released := index.released
+		index.holdersMutex.Unlock()
+		<-released
+		index.holdersMutex.Lock()
+	}
+	defer index.holdersMutex.Unlock()
 	index.mutex.Lock()
 	defer index.mutex.Unlock()
 	C.csn_index_close(index.raw)

@@ -66,7 +66,7 @@ type StackAnswer struct {
 type Symbolicator struct {
 	mutex   sync.Mutex
 	raw     *C.struct_csn_symbolicator
-	indexes []*Index // kept open for reading until Close
+	indexes []*Index // kept open until Close
 }
 
 // NewSymbolicator makes a symbolicator for these modules. Their indexes cannot be closed before it: Index.Close waits.
@@ -92,12 +92,11 @@ func (s *Symbolicator) setModules(modules []Module) error {
 			continue
 		}
 		if !held[module.Index] {
-			module.Index.mutex.RLock()
+			if failed := module.Index.hold(); failed != nil {
+				return failed
+			}
 			s.indexes = append(s.indexes, module.Index)
 			held[module.Index] = true
-		}
-		if module.Index.raw == nil {
-			return ErrClosed
 		}
 		raw[i].index = module.Index.raw
 	}
@@ -112,7 +111,7 @@ func (s *Symbolicator) Close() error {
 	C.csn_symbolicator_destroy(s.raw)
 	s.raw = nil
 	for _, index := range s.indexes {
-		index.mutex.RUnlock()
+		index.release()
 	}
 	s.indexes = nil
 	return nil
