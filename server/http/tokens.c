@@ -78,6 +78,10 @@ static bool read_all(const struct settings *s, struct token_list *list, char *wh
     if (*s->read_token_file && !read_tokens(list, s->read_token_file, all, "read", why, why_size)) return false;
     for (uint32_t i = 0; i < s->tenant_count; i++) {
         const struct tenant_setting *tenant = &s->tenants[i];
+        if (!*tenant->token_file) {
+            snprintf(why, why_size, "[tenant %s] has no token-file", tenant->name);
+            return false;
+        }
         if (!read_tokens(list, tenant->token_file, scopes_of(tenant->scopes), tenant->name, why, why_size)) return false;
     }
     return true;

@@ -67,6 +67,11 @@ def test_scopes_are_checked(callsign, store, tenants):
         assert wrong in line and "line 3" in line
 
 
+def test_a_tenant_needs_a_file_of_tokens(callsign, store, tmp_path):
+    (tmp_path / "server.conf").write_text("[tenant sales]\nscopes = read\n")
+    assert "[tenant sales] has no token-file" in callsign.bad("serve", "--store", store, "--config", tmp_path / "server.conf")
+
+
 # ---- reload ----
 
 def reloads(server):
