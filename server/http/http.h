@@ -59,7 +59,8 @@ enum route_flags {
     ROUTE_FILE = 2,    /* the body goes to a file */
     ROUTE_QUICK = 4,   /* the handler tells when it blocks; others always run on workers */
     ROUTE_OPEN = 8,    /* needs no token, whatever the configuration is: health */
-    ROUTE_UPLOAD = 16  /* needs a token to upload */
+    ROUTE_UPLOAD = 16, /* needs a token to upload */
+    ROUTE_NAMES = 32   /* needs a token to symbolicate, also for GET; other routes for POST alone */
 };
 struct route {
     const char *path;

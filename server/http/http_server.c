@@ -66,7 +66,8 @@ static void answer_preflight(struct http_request *request) {
 }
 
 static void check_token(struct http_request *request) {
-    enum scope scope = request->route->flags & ROUTE_UPLOAD ? SCOPE_UPLOAD : strcmp(request->method, "POST") == 0 ? SCOPE_SYMBOLICATE : SCOPE_READ;
+    bool is_naming = request->route->flags & ROUTE_NAMES || strcmp(request->method, "POST") == 0;
+    enum scope scope = request->route->flags & ROUTE_UPLOAD ? SCOPE_UPLOAD : is_naming ? SCOPE_SYMBOLICATE : SCOPE_READ;
     if (request->route->flags & ROUTE_OPEN) return;
     switch (tokens_check(request->server->tokens, scope, request_header(request, "Authorization"), request->tenant, sizeof(request->tenant))) {
     case TOKEN_GOOD: return;

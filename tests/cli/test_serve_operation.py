@@ -49,6 +49,15 @@ def test_scopes_of_tenants(tenants, images):
     assert {entry["tenant"] for entry in tenants.logged() if "tenant" in entry} == {"reader", "namer", "writer", "maker"}
 
 
+def test_who_may_symbolicate_may_fetch_the_answer(tenants, images):
+    """It comes by GET, which otherwise reads files."""
+    shop = images["libshop.so"]
+    for path in ("/requests/00000000-0000-0000-0000-000000000000", f"/m/{shop.id}/symbolz"):
+        assert tenants.ask("GET", path, **bearer("namer-token"))[0] == (404 if "requests" in path else 200)
+        assert tenants.ask("GET", path, **bearer("reader-token"))[0] == 403
+        assert tenants.ask("GET", path)[0] == 401
+
+
 def test_a_tenant_has_no_part_in_anothers_requests(tenants, images):
     """Neither in its uploads in parts nor in its pending answers."""
     shop = images["libshop.so"]
