@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/functions_of_name.h"
+
 enum { SCRATCH_SIZE = 1 << 16 };
 
 /* Which files each query for a line means: rows name them by number. */
@@ -141,13 +143,10 @@ static bool is_mangled(const struct find_query *query) {
 }
 
 static bool find_mangled(struct find_walk *walk, const char *text) {
-    enum { FUNCTIONS_MAX = 4096 };
-    struct csn_str name = { text, strlen(text) };
-    uint32_t *functions = calloc(FUNCTIONS_MAX, sizeof(*functions));
     size_t count = 0;
+    uint32_t *functions = functions_of_name(walk->index, (struct csn_str){ text, strlen(text) }, &count);
     bool good = functions;
-    if (good && csn_index_find_name(walk->index, name, functions, FUNCTIONS_MAX, &count, NULL) != CSN_OK) count = 0;
-    for (size_t i = 0; good && i < count && i < FUNCTIONS_MAX; i++) good = match_function(walk, functions[i]);
+    for (size_t i = 0; good && i < count; i++) good = match_function(walk, functions[i]);
     free(functions);
     return good;
 }

@@ -9,12 +9,13 @@
 
 #include <callsign/inspect.h>
 
+#include "input/functions_of_name.h"
 #include "input/module_names.h"
 #include "lookup/address_range.h"
 #include "lookup/address_text.h"
 #include "ui/cli_message.h"
 
-enum { USUAL_MATCHES = 64, IMAGE_ALIGN = 1 << 16 };
+enum { IMAGE_ALIGN = 1 << 16 };
 
 void lookup_target_deinit(struct lookup_target *target) {
     for (size_t i = 0; i < target->module_count; i++) {
@@ -303,27 +304,13 @@ static const char *put_file_offset(struct lookup_target *target, struct answer_p
 
 /* ---- SYMBOL+0xOFF ---- */
 
-/* All functions of a name, which the caller frees. NULL: there is none. */
-static uint32_t *find_functions(const struct csn_index *index, struct csn_str name, size_t *count) {
-    for (size_t room = USUAL_MATCHES;; room = *count) {
-        uint32_t *found = reallocarray(NULL, room, sizeof(*found));
-        if (!found) {
-            cli_error_memory("functions");
-            return NULL;
-        }
-        const bool is_there = csn_index_find_name(index, name, found, room, count, NULL) == CSN_OK;
-        if (is_there && *count <= room) return found;
-        free(found);
-        if (!is_there) return NULL;
-    }
-}
-
 static bool put_symbol_of(struct lookup_target *target, const struct csn_index *index, struct answer_printer *printer,
                           struct csn_str name, uint64_t offset, struct out_buffer *out) {
     size_t count;
     uint64_t start, addr, last = UINT64_MAX;
     bool found = false;
-    uint32_t *matches = find_functions(index, name, &count);
+    uint32_t *matches = functions_of_name(index, name, &count);
+    if (!matches) cli_error_memory("functions");
     for (size_t i = 0; matches && i < count; i++) {
         if (csn_index_function_start(index, matches[i], &start, NULL) != CSN_OK || start == last) continue;
         last = start;

@@ -147,6 +147,7 @@ struct csni_pdb_code {
     uint32_t section, offset, size;
     uint32_t parent_section, parent_offset;
     bool is_local;
+    uint32_t type;          /* of the function; 0: unknown */
     struct csn_str name;
 };
 /* False: the record is damaged, or is not of code. */
@@ -232,5 +233,11 @@ csn_status csni_pdb_read_annotations(struct csni_span annotations, const struct 
 csn_status csni_pdb_open_types(struct csni_pdb *pdb, struct csn_error *err);
 /* The parts of a function's name: scope (namespace or class; may be empty), and name. False: no such id. */
 bool csni_pdb_id_name(const struct csni_pdb *pdb, uint32_t id, struct csn_str *scope, struct csn_str *name);
+
+/* ---- types ---- */
+
+/* The types of a function's parameters in the words of undname, but without blanks and the keywords of classes: "int,charconst*,A&".
+ * One that has no name here is "?". Returns the length; 0: there is no such function, or it does not fit into `size`. */
+size_t csni_pdb_parameters(const struct csni_pdb *pdb, uint32_t type, char *out, size_t size);
 
 #endif

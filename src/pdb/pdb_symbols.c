@@ -62,7 +62,8 @@ bool csni_pdb_read_public(const struct csni_pdb_symbol *symbol, struct csni_pdb_
 static void read_function(struct csni_cursor *c, bool is_counted, struct csni_pdb_code *out) {
     csni_cursor_skip(c, 12);
     out->size = csni_cursor_u32(c);
-    csni_cursor_skip(c, 12);
+    csni_cursor_skip(c, 8);
+    out->type = csni_cursor_u32(c);
     out->offset = csni_cursor_u32(c);
     out->section = csni_cursor_u16(c);
     csni_cursor_u8(c);

@@ -56,8 +56,7 @@ void csni_pdb_close_types(struct csni_pdb *pdb) {
     close_types(pdb, &pdb->types);
 }
 
-/* The record of a number, without its size; its kind comes first. */
-static bool find_record(const struct csni_pdb_types *types, uint32_t number, struct csni_cursor *out) {
+bool csni_pdb_find_record(const struct csni_pdb_types *types, uint32_t number, struct csni_cursor *out) {
     uint32_t i = number - types->first;
     if (number < types->first || i >= types->count || types->offsets[i] == UINT32_MAX) return false;
     const uint8_t *p = types->records.ptr + types->offsets[i];
@@ -80,11 +79,11 @@ static void skip_numeric(struct csni_cursor *c) {
     }
 }
 
-/* The qualified name of a class. What stands before it depends on the kind. */
-static struct csn_str class_name(const struct csni_pdb *pdb, uint32_t type) {
+/* What stands before the name depends on the kind. */
+struct csn_str csni_pdb_class_name(const struct csni_pdb *pdb, uint32_t type) {
     struct csni_cursor c;
     struct csn_str none = { "", 0 };
-    if (!find_record(&pdb->types, type, &c)) return none;
+    if (!csni_pdb_find_record(&pdb->types, type, &c)) return none;
     switch (csni_cursor_u16(&c)) {
     case LF_CLASS: case LF_STRUCTURE: case LF_INTERFACE: csni_cursor_skip(&c, 16); break;
     case LF_UNION: csni_cursor_skip(&c, 8); break;
@@ -102,7 +101,7 @@ static struct csn_str class_name(const struct csni_pdb *pdb, uint32_t type) {
 static struct csn_str scope_name(const struct csni_pdb *pdb, uint32_t id) {
     struct csni_cursor c;
     struct csn_str none = { "", 0 };
-    if (!find_record(&pdb->ids, id, &c) || csni_cursor_u16(&c) != LF_STRING_ID) return none;
+    if (!csni_pdb_find_record(&pdb->ids, id, &c) || csni_cursor_u16(&c) != LF_STRING_ID) return none;
     csni_cursor_u32(&c); /* a list of what stands before it: nobody writes one */
     struct csn_str name = csni_cursor_cstr(&c);
     return c.failed ? none : name;
@@ -110,13 +109,13 @@ static struct csn_str scope_name(const struct csni_pdb *pdb, uint32_t id) {
 
 bool csni_pdb_id_name(const struct csni_pdb *pdb, uint32_t id, struct csn_str *scope, struct csn_str *name) {
     struct csni_cursor c;
-    if (!find_record(&pdb->ids, id, &c)) return false;
+    if (!csni_pdb_find_record(&pdb->ids, id, &c)) return false;
     uint16_t kind = csni_cursor_u16(&c);
     if (kind != LF_FUNC_ID && kind != LF_MFUNC_ID) return false;
     uint32_t parent = csni_cursor_u32(&c);
     csni_cursor_u32(&c); /* type */
     *name = csni_cursor_cstr(&c);
     if (c.failed) return false;
-    *scope = kind == LF_MFUNC_ID ? class_name(pdb, parent) : scope_name(pdb, parent);
+    *scope = kind == LF_MFUNC_ID ? csni_pdb_class_name(pdb, parent) : scope_name(pdb, parent);
     return true;
 }

@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+import gsym_make
 from programs import need
 
 SOURCE = """
@@ -144,3 +145,9 @@ def test_name_table(code, callsign, tmp_path, form):
         texts = [(done.stdout + done.stderr).replace(str(path), "FILE") for done, path in zip(dumps, (plain, table))]
         assert texts[0] == texts[1] and dumps[0].returncode == dumps[1].returncode
     assert "goes with GSYM" in callsign.bad("convert", code.path, "--to", "bsym", "--name-table", "-o", tmp_path / "x")
+
+
+def test_all_functions_of_a_mangled_name(callsign, tmp_path):
+    """There were no more than 4,096."""
+    gsym_make.write(tmp_path / "many.gsym", [{"start": 0x1000 + 16 * k, "size": 16, "name": "_Z4samev", "line": 1} for k in range(5000)])
+    assert len(callsign.good("find", tmp_path / "many.gsym", "_Z4samev").splitlines()) == 5000

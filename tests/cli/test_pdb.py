@@ -464,3 +464,89 @@ def test_the_cache_tells_builds_of_one_guid_apart(callsign, tmp_path):
         for file in ("app.exe", "app.pdb"):
             shutil.copyfile(folder / file, place / file)
         assert f"{name} + 0 at" in callsign.good("lookup", place / "app.exe", "140001000", "--cache-dir", cache)
+
+
+FOLDED = r"""
+volatile int sink;
+enum E { ONE }; struct P { int v; }; template <class T> struct V { T v; };
+#define BODY { return (int)(x) * 7 + 3; }
+#define KEEP __declspec(noinline)
+struct A { int v; KEEP int get() const { return v + 5; }
+           KEEP int operator()(int k) const { return v + k; }
+           KEEP int operator<(int k) const { return v + k; }
+           KEEP int operator->*(int k) const { return v + k; }
+           KEEP operator int() const { return v + 9; }
+           KEEP operator unsigned() const { return v + 9; }
+           KEEP A(int x) { v = x; }
+           KEEP A(unsigned x) { v = x; }
+           KEEP static int all(int x) BODY };
+struct B { int v; KEEP int get() const { return v + 5; }
+           KEEP B(int x) { v = x; } };
+namespace n { namespace n {
+KEEP int f(int x) BODY
+KEEP int f1(int x) BODY
+KEEP int f10(int x) BODY } }
+KEEP int over(int x) BODY
+KEEP int over(unsigned x) BODY
+KEEP int over(long x) BODY
+KEEP int over(E x) BODY
+KEEP int over(wchar_t x) BODY
+KEEP int over(char x, ...) BODY
+extern "C" KEEP int plain(int x) BODY
+extern "C" KEEP int plain1(int x) BODY
+extern "C" KEEP int __stdcall standard(int x) BODY
+static KEEP int own(int x) BODY
+KEEP int by(P *p) { return p->v; }
+KEEP int by(const P *p) { return p->v; }
+KEEP int by(P &p) { return p.v; }
+KEEP int by(const P &p) { return p.v; }
+KEEP int by(V<int> *p) { return p->v; }
+KEEP int by(V<V<P>> *p) { return p->v.v.v; }
+template <class T> KEEP int made(T x) BODY
+extern "C" int mainCRTStartup() {
+    A a(sink), c((unsigned)sink); B b(sink); P p = { sink }; V<int> v = { sink }; V<V<P>> w = { { { sink } } };
+    sink = a.get() + b.get() + a(sink) + (a < sink) + (a->*sink) + (int)a + (unsigned)c + A::all(sink);
+    sink = n::n::f(sink) + n::n::f1(sink) + n::n::f10(sink);
+    sink = over(sink) + over((unsigned)sink) + over((long)sink) + over((E)sink) + over((wchar_t)sink) + over((char)sink, 1, 2);
+    sink = plain(sink) + plain1(sink) + standard(sink) + own(sink) + by(&p) + by((const P *)&p) + by(p) + by((const P &)p) + by(&v) + by(&w);
+    sink = made<int>(sink) + made<unsigned>(sink) + made<E>((E)sink);
+    return 0;
+}
+"""
+
+
+def named_lines(callsign, index):
+    """{(name, line where it begins)} of all functions and of those that share their code."""
+    found = []
+    for line in callsign.good("dump", "--json", index).splitlines():
+        function = json.loads(line).get("function")
+        for one in [function, *function.get("merged", [])] if function else []:
+            found.append((one["name"], one["lines"][0]["line"] if one.get("lines") else None))
+    assert len(found) == len(set(found)), found
+    return set(found)
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "i686"])
+def test_folded_functions_keep_their_own_names(callsign, machine, tmp_path):
+    """The linker leaves all their public symbols at one place. Without folding each place has one, which is the truth."""
+    (tmp_path / "f.cc").write_text(FOLDED)
+    run(tool("clang"), f"--target={machine}-pc-windows-msvc", "-O1", "-g", "-gcodeview", "-fno-rtti", "-fno-exceptions", "-ffunction-sections",
+        "-c", tmp_path / "f.cc", "-o", tmp_path / "f.obj")
+    names = {}
+    for how in ("noicf", "icf"):
+        run(tool("lld-link"), "/debug", "/nodefaultlib", "/entry:mainCRTStartup", "/subsystem:console", f"/opt:{how}", "/safeseh:no",
+            tmp_path / "f.obj", f"/out:{tmp_path / how}.exe")
+        callsign.good("convert", "-q", "--merged-functions", tmp_path / f"{how}.exe", "-o", tmp_path / how)
+        names[how] = named_lines(callsign, tmp_path / how)
+    assert len(names["noicf"]) > 30 and names["icf"] == names["noicf"]
+    starts = [json.loads(line)["function"]["start"] for line in callsign.good("dump", "--json", tmp_path / "icf").splitlines() if '"function"' in line]
+    assert len(starts) < len(names["icf"]) // 2
+
+
+def test_more_folded_functions_than_any_limit(callsign, tmp_path):
+    text = "".join(f"__declspec(noinline) int f{k}(int x) {{ return x * 7 + 3; }}\n" for k in range(300))
+    (tmp_path / "f.cc").write_text(text + "volatile int sink; extern \"C\" int mainCRTStartup() { " + "".join(f"sink = f{k}(sink);" for k in range(300)) + " return 0; }\n")
+    run(tool("clang"), "--target=x86_64-pc-windows-msvc", "-O1", "-g", "-gcodeview", "-ffunction-sections", "-c", tmp_path / "f.cc", "-o", tmp_path / "f.obj")
+    run(tool("lld-link"), "/debug", "/nodefaultlib", "/entry:mainCRTStartup", "/subsystem:console", "/opt:icf", tmp_path / "f.obj", f"/out:{tmp_path}/f.exe")
+    callsign.good("convert", "-q", "--merged-functions", tmp_path / "f.exe", "-o", tmp_path / "f.gsym")
+    assert {(f"?f{k}@@YAHH@Z", k + 1) for k in range(300)} <= named_lines(callsign, tmp_path / "f.gsym")

@@ -30,15 +30,14 @@ static bool push_piece(struct csni_pdb_job *job, struct csni_pdb_piece piece) {
 /* Of fragments that begin where a function does, which are those of functions that were folded: fragments stand in the order of
  * functions, of which some have none. So the one after the last that was found is the function's own; else any will do. */
 static const struct csni_pdb_fragment *take_fragment(struct csni_pdb_job *job, size_t first) {
-    enum { CANDIDATES_MAX = 64 };
     const struct csni_pdb_fragment *fragments = job->lines.fragments.items;
-    size_t i = first;
-    for (; i < job->lines.fragments.count && fragments[i].at == fragments[first].at && i - first < CANDIDATES_MAX; i++) {
-        if (fragments[i].order != job->next_fragment) continue;
+    const size_t end = csni_upper_bound(fragments, job->lines.fragments.count, at, fragments[first].at);
+    const size_t own = first + csni_lower_bound(fragments + first, end - first, order, job->next_fragment);
+    if (own < end && fragments[own].order == job->next_fragment) {
         job->next_fragment++;
-        return &fragments[i];
+        return &fragments[own];
     }
-    if (i == first + 1) job->next_fragment = fragments[first].order + 1;
+    if (end == first + 1) job->next_fragment = fragments[first].order + 1;
     return &fragments[first];
 }
 

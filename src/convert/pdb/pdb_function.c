@@ -130,17 +130,19 @@ static csn_status write_place(struct csni_pdb_job *job, const struct csni_pdb_pl
 }
 
 /* Of a separated part the name of its function, which only a public symbol tells here. */
-static struct csn_str name_of(const struct csni_pdb_job *job) {
+static struct csn_str name_of(const struct csni_pdb_job *job, uint64_t *work) {
     struct csni_pdb_code code = job->function;
     if (code.kind == CSNI_PDB_SEPARATED) {
         code.section = code.parent_section;
         code.offset = code.parent_offset;
     }
-    return csni_pdb_function_name(&job->reading->publics, &code);
+    return csni_pdb_function_name(&job->reading->publics, &code, work);
 }
 
 csn_status csni_pdb_write_function(struct csni_pdb_job *job, struct csn_error *err) {
-    struct csn_str name = name_of(job);
+    uint64_t work = 0;
+    struct csn_str name = name_of(job, &work);
+    if (!csni_pdb_charge(job, work)) return CSN_E_LIMIT;
     if (!name.len) {
         csni_batch_note(job->writer, CSN_EVENT_FUNCTION_WITHOUT_NAME, "code at %04x:%08x", job->function.section,
                         job->function.offset);

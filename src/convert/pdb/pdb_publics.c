@@ -4,6 +4,7 @@
 #include "base/core/fail.h"
 #include "base/core/search.h"
 #include "base/core/sort.h"
+#include "convert/pdb/pdb_names.h"
 
 /* ---- reading ---- */
 
@@ -35,9 +36,10 @@ static csn_status sort_publics(struct csni_pdb_publics *publics, struct csn_erro
     return CSN_OK;
 }
 
-csn_status csni_pdb_publics_read(struct csni_pdb_publics *publics, const struct csni_pdb *pdb, struct csn_error *err) {
+csn_status csni_pdb_publics_read(struct csni_pdb_publics *publics, const struct csni_pdb *pdb, uint64_t limit,
+                                 struct csn_error *err) {
     *publics = (struct csni_pdb_publics){ .pdb = pdb };
-    publics->entries.alloc = pdb->alloc;
+    publics->entries.alloc = publics->names.alloc = pdb->alloc;
     struct csni_pdb_symbol_iter iter = { .records = pdb->symbols.span };
     struct csni_pdb_symbol symbol;
     struct csni_pdb_public public = { .section = 0 };
@@ -47,10 +49,14 @@ csn_status csni_pdb_publics_read(struct csni_pdb_publics *publics, const struct 
         if (!csni_vec_push(&publics->entries, entry)) return csni_fail_memory(err, sizeof entry);
     }
     publics->damaged = iter.damaged;
-    return sort_publics(publics, err);
+    CSNI_TRY(sort_publics(publics, err));
+    return csni_pdb_names_read(publics, limit, err);
 }
 
-void csni_pdb_publics_deinit(struct csni_pdb_publics *publics) { csni_vec_deinit(&publics->entries); }
+void csni_pdb_publics_deinit(struct csni_pdb_publics *publics) {
+    csni_vec_deinit(&publics->entries);
+    csni_vec_deinit(&publics->names);
+}
 
 /* ---- names of functions ---- */
 
@@ -82,18 +88,21 @@ static bool is_made_destructor(struct csn_str name, struct csn_str decorated) {
     return false;
 }
 
-/* Where identical code was folded, public symbols of several functions stand at one place. A function that only its module sees has
- * none, unless the producer made one all the same. */
-struct csn_str csni_pdb_function_name(const struct csni_pdb_publics *publics, const struct csni_pdb_code *code) {
+/* Where identical code was folded, public symbols of several functions stand at one place: pdb_names.h tells them
+ * apart, and what it cannot read is compared by the identifier. A function that only its module sees has none,
+ * unless the producer made one all the same. */
+struct csn_str csni_pdb_function_name(const struct csni_pdb_publics *publics, const struct csni_pdb_code *code, uint64_t *work) {
     enum { CANDIDATES_MAX = 64 };
     const struct csni_pdb_public_entry *entries = publics->entries.items;
     uint64_t at = (uint64_t)code->section << 32 | code->offset;
     size_t first = csni_lower_bound(entries, publics->entries.count, at, at), end = first;
+    uint32_t own;
+    if (csni_pdb_names_find(publics, at, code, &own, work)) return entries[own].name;
     struct csn_str part = identifier(code->name);
     for (; end < publics->entries.count && entries[end].at == at && end - first < CANDIDATES_MAX; end++)
         if (contains(entries[end].name, part) || is_made_destructor(code->name, entries[end].name)) return entries[end].name;
     bool is_public = !code->is_local && code->kind == CSNI_PDB_FUNCTION;
-    return end > first && (is_public || !code->name.len) ? entries[first].name : code->name;
+    return (end - first == 1 && is_public) || (end > first && !code->name.len) ? entries[first].name : code->name;
 }
 
 /* ---- symbols that no module has ---- */
@@ -115,7 +124,8 @@ static bool known_before(const void *context, const void *a, const void *b) {
     return x->start != y->start ? x->start < y->start : x->end < y->end;
 }
 
-static csn_status list_known(const struct csni_conversion *c, uint32_t first_batch, struct known_codes *out, struct csn_error *err) {
+static csn_status list_known(const struct csni_conversion *c, uint32_t first_batch, struct known_codes *out,
+                             struct csn_error *err) {
     *out = (struct known_codes){ .alloc = c->alloc };
     size_t count = 0;
     for (uint32_t b = first_batch; b < c->batch_count; b++) count += c->batches[b].function_count;
@@ -171,8 +181,8 @@ static void add_public(struct csni_conversion *c, const struct known_codes *know
     csni_batch_begin_function(w, addr, size, csni_batch_add_string(w, entry->name), CSNI_SOURCE_SYMBOL);
 }
 
-csn_status csni_pdb_add_publics(struct csni_conversion *c, const struct csni_pdb_publics *publics, uint32_t first_batch, uint64_t base,
-                                struct csn_error *err) {
+csn_status csni_pdb_add_publics(struct csni_conversion *c, const struct csni_pdb_publics *publics, uint32_t first_batch,
+                                uint64_t base, struct csn_error *err) {
     struct known_codes known;
     CSNI_TRY(list_known(c, first_batch, &known, err));
     for (uint32_t b = first_batch; b < c->batch_count; b++) drop_labels_within(&known, &c->batches[b]);

@@ -78,7 +78,7 @@ static csn_status read_pdb(struct csni_pdb_reading *reading, struct csn_error *e
     uint32_t first_batch = c->batch_count;
     CSNI_TRY(open_names(reading, err));
     csni_pdb_imports_init(&reading->imports, reading->pdb);
-    csn_status status = csni_pdb_publics_read(&reading->publics, reading->pdb, err);
+    csn_status status = csni_pdb_publics_read(&reading->publics, reading->pdb, csni_shared_budget_limit(&c->budget), err);
     if (status == CSN_OK) status = convert_modules(reading, err);
     uint32_t end = c->batch_count;
     if (status == CSN_OK) status = csni_pdb_add_publics(c, &reading->publics, first_batch, reading->base, err);
