@@ -54,7 +54,7 @@ static void put_fde(struct wire *w, size_t cie, uint8_t encoding, uint64_t start
 }
 
 static csn_status read_bytes(struct csni_span bytes, bool big, csni_address_ranges *out, struct csn_error *err) {
-    const struct csni_frame_section frame = { bytes, ADDR, TEXT, DATA, 8, big, false };
+    const struct csni_frame_section frame = { bytes, ADDR, TEXT, DATA, 8, big, false, false };
     *out = (csni_address_ranges){ .alloc = &csni_libc_allocator };
     return csni_dwarf_frame_ranges(&frame, out, err);
 }
