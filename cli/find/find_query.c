@@ -59,10 +59,41 @@ static size_t skip_arguments(struct csn_str name, size_t at) {
     return at;
 }
 
+static bool has_text(struct csn_str name, size_t at, const char *text) {
+    const size_t size = strlen(text);
+    return name.len - at >= size && memcmp(name.ptr + at, text, size) == 0;
+}
+
+/* Behind the parameters at `at`: what is within the function, or a stub for it, is another one. */
+static bool ends_function(struct csn_str name, size_t at) {
+    unsigned depth = 0;
+    for (; at < name.len; at++) {
+        if (name.ptr[at] == '(') depth++;
+        else if (name.ptr[at] == ')' && !--depth) break;
+    }
+    at += at < name.len;
+    while (has_text(name, at, " const") || has_text(name, at, " volatile") || has_text(name, at, " &"))
+        for (at++; at < name.len && name.ptr[at] != ' ' && name.ptr[at] != ':'; at++) continue;
+    return !has_text(name, at, "::") && !(has_text(name, at, "@plt") && name.len - at == 4);
+}
+
 /* What may follow the name of a function: parameters, an ABI tag, a clone's suffix; template arguments before them. */
 static bool ends_name(struct csn_str name, size_t at) {
     if (at < name.len && name.ptr[at] == '<') at = skip_arguments(name, at);
-    return at == name.len || name.ptr[at] == '(' || name.ptr[at] == '[' || name.ptr[at] == ' ';
+    if (at < name.len && name.ptr[at] == '(') return ends_function(name, at);
+    return at == name.len || name.ptr[at] == '[' || name.ptr[at] == ' ';
+}
+
+/* "decltype(auto) " and "decltype ({parm#1}+(1)) ": their brackets are no parameters. */
+static bool is_decltype(struct csn_str name, size_t bracket) {
+    static const char word[] = "decltype";
+    const size_t size = sizeof(word) - 1, end = bracket && name.ptr[bracket - 1] == ' ' ? bracket - 1 : bracket;
+    return end >= size && memcmp(name.ptr + end - size, word, size) == 0 && (end == size || !is_word_char(name.ptr[end - size - 1]));
+}
+
+/* "void (*handler<int>(int))(char)": the name of what returns a pointer to a function. */
+static bool is_inner_name(struct csn_str name, size_t bracket) {
+    return bracket + 1 < name.len && name.ptr[bracket - 1] == ' ' && (name.ptr[bracket + 1] == '*' || name.ptr[bracket + 1] == '&');
 }
 
 /* `wanted` in a demangled name, without its parameters. A return type may stand before it. */
@@ -72,6 +103,11 @@ static bool names_function(struct csn_str name, struct csn_str wanted) {
         bool begins = i == 0 || (depth == 0 && (name.ptr[i - 1] == ' ' || name.ptr[i - 1] == '*' || name.ptr[i - 1] == '&'));
         if (begins && memcmp(name.ptr + i, wanted.ptr, wanted.len) == 0 && ends_name(name, i + wanted.len)) return true;
         char c = name.ptr[i];
+        if (c == '(' && depth == 0 && i && is_inner_name(name, i)) continue;
+        if (c == '(' && depth == 0 && is_decltype(name, i)) {
+            depth++;
+            continue;
+        }
         if (c == '(' && depth == 0 && i && strncmp(name.ptr + i, "(anonymous", i + 10 <= name.len ? 10 : 0) != 0) return false;
         if (c == '<' || c == '(') depth++;
         else if ((c == '>' || c == ')') && depth) depth--;

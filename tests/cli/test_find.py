@@ -77,6 +77,30 @@ def test_names(code, index, callsign, query, symbol, what):
                                          ("T S::twice" if "twice" in symbol else "volatile int y"))
 
 
+@pytest.mark.parametrize("query, found", [
+    ("shop::pick", "_ZN4shop4pickIiEEDcT_"), ("shop::pick<int>(int)", "_ZN4shop4pickIiEEDcT_"), ("shop::next", "_ZN4shop4nextIiEEDTplfp_Li1EET_"),
+    ("shop::handler", "_ZN4shop7handlerIiEEPFviET_"), ("shop::handler<int>", "_ZN4shop7handlerIiEEPFviET_"), ("decltype", None), ("auto", None),
+    ("int", None), ("undecltype", "_Z10undecltypei")])
+def test_return_types_with_brackets(callsign, tmp_path, query, found):
+    """decltype(auto), decltype (expression) and pointers to functions: their bracket was taken for that of the parameters."""
+    names = ["_ZN4shop4pickIiEEDcT_", "_ZN4shop4nextIiEEDTplfp_Li1EET_", "_ZN4shop7handlerIiEEPFviET_", "_Z10undecltypei"]
+    gsym_make.write(tmp_path / "x.gsym", [{"start": 0x1000 + 16 * k, "size": 16, "name": name} for k, name in enumerate(names)])
+    done = callsign.run("find", "--json", tmp_path / "x.gsym", query)
+    assert [match["function"] for match in json.loads(done.stdout)["matches"]] == ([found] if found else [])
+
+
+@pytest.mark.parametrize("query, found", [
+    ("shop::load", ["_ZN4shop4loadEi", "_ZN4shop4loadEi.cold", "_ZNK4shop4loadEPFivE"]), ("shop::load(int)", ["_ZN4shop4loadEi", "_ZN4shop4loadEi.cold"]),
+    ("shop::load(int)::'lambda'(int)::operator()", ["_ZZN4shop4loadEiENKUliE_clEi"]),
+    ("shop::handler", ["_ZN4shop7handlerIiEEPFvN3std1AEET_"]), ("shop::Cart::operator()", ["_ZNK4shop4CartclEi"])])
+def test_what_is_within_a_function_is_another_one(callsign, tmp_path, query, found):
+    """A function's lambdas and stubs were listed for its own name."""
+    names = ["_ZN4shop4loadEi", "_ZN4shop4loadEi.cold", "_ZN4shop4loadEi@plt", "_ZZN4shop4loadEiENKUliE_clEi", "_ZNK4shop4loadEPFivE",
+             "_ZNK4shop4CartclEi", "_ZZNK4shop4CartclEiENKUliE_clEi", "_ZN4shop7handlerIiEEPFvN3std1AEET_"]
+    gsym_make.write(tmp_path / "x.gsym", [{"start": 0x1000 + 16 * k, "size": 16, "name": name} for k, name in enumerate(names)])
+    assert [match["function"] for match in find(callsign, tmp_path / "x.gsym", query)[0]["matches"]] == found
+
+
 def test_text(code, index, callsign):
     addr, size = code.symbols["_ZN2ns1S5twiceIiEET_S2_"]
     line = code.line_of("T S::twice")

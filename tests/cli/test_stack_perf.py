@@ -109,6 +109,15 @@ def test_the_kernel_as_a_file(callsign, symbols):
     assert places(callsign, symbols, MMAPS + named) == [WANTED]
 
 
+@pytest.mark.parametrize("kernel", ["c0101139", "00101139", "ffffffff81001139"])
+def test_where_a_kernel_in_the_lower_half_was_entered(callsign, tmp_path, kernel):
+    """Of 32 bits, or of s390: the first byte of a function was taken for a return address behind the function before."""
+    index = gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1000, "size": 4, "name": "before"}, {"start": 0x1004, "size": 0x40, "name": "square"}])
+    text = f"app 4242 [001] 12.345678: 1 cycles: \n\t{kernel:>16} asm_entry+0x19 ([kernel.kallsyms])\n\t            1004 square+0x0 (/nowhere/app)\n\n"
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", index, stdin=text))
+    assert [(f["function"], f["offset"]) for f in answer["frames"][1]["frames"]] == [("square", 0)]
+
+
 def test_where_the_kernel_was_entered(callsign, symbols):
     """No call: what looks like a return address after a call of square() is none."""
     text = MMAPS + CHAIN.replace("\t            1004 square+0x4 (/nowhere/app)\n", "")
@@ -234,10 +243,12 @@ ALONE = {
 
 
 @pytest.mark.parametrize("fields", ALONE)
-def test_fields_of_samples_alone(callsign, symbols, fields):
-    maps = MMAPS.splitlines(True)[-1].partition("PERF_RECORD")
+@pytest.mark.parametrize("kernel", [False, True])
+def test_fields_of_samples_alone(callsign, symbols, fields, kernel):
+    """perf lists what is loaded in the kernel first, which is of no process."""
+    maps = "".join("".join(line.partition("PERF_RECORD")[1:]) for line in MMAPS.splitlines(True)[0 if kernel else -1:])
     line = ALONE[fields] + "\n"
-    out = callsign.good("stack", "--json", "--symbols", symbols, stdin=(maps[1] + maps[2]) + line * 2).splitlines()
+    out = callsign.good("stack", "--json", "--symbols", symbols, stdin=maps + line * 2).splitlines()
     assert [[(f["address"], f["frames"][-1]["function"]) for f in json.loads(answer)["frames"]] for answer in out] == [[("0x1004", "area")]] * 2
     # Without perf's mappings: what another program may have written is none.
     for other in ("0000000000001139 T main", "0000000000001139 main (inlined)", "    55d000001004 area", "            cafe5 (see above)"):

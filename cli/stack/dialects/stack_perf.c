@@ -31,6 +31,7 @@ struct perf_state {
     bool after_head;        /* the line before heads a sample: its chain may follow */
     bool has_maps;          /* the text is perf's without doubt */
     uint64_t map_pid;       /* the only process that has mappings; 0: several have, or none */
+    bool has_map_pid;       /* a process has mappings; the kernel's are of none */
     struct stack_modules *modules;
     bool in_block;          /* the line before is an instruction of -F brstackinsn, or the function of one */
     bool alone;             /* the stack before is a sample alone: what begins with a blank is another one */
@@ -175,7 +176,8 @@ static void read_map(struct perf_state *perf, struct stack_modules *modules, str
     mapping.end = start + size < start ? UINT64_MAX : start + size;
     mapping.file_off = offset;
     mapping.path = scan_rest(s);
-    perf->map_pid = perf->has_maps && perf->map_pid != pid ? 0 : pid;
+    perf->map_pid = perf->has_map_pid && perf->map_pid != pid ? 0 : pid;
+    perf->has_map_pid = true;
     mapping.flags = access.len < 3 || access.ptr[2] == 'x' ? CSN_MAPPING_EXECUTABLE : 0;
     stack_modules_add_mapping(modules, pid, &mapping);
 }
@@ -390,7 +392,7 @@ static enum line_kind chain_frame(struct perf_state *perf, bool open, struct lin
     bool first = perf->after_head || !open;
     bool from_kernel = !first && perf->in_kernel;
     perf->after_head = false;
-    perf->in_kernel = out->value >> 63;
+    perf->in_kernel = out->value >> 63 || is_kernel(out->module); /* in the lower half: 32 bits, s390 */
     /* The kernel was entered there, by an interrupt or a system call, and nobody called it. */
     bool entered = from_kernel && !perf->in_kernel;
     place_frame(out, true);
