@@ -59,6 +59,17 @@ static uint64_t index_base(const struct csn_index *index) {
     return info.base_address;
 }
 
+/* perf maps the kernel at _text or _stext, from its first byte on or, once it was moved (KASLR), from the place where it is. It is moved by a
+ * multiple of 64 KiB at least, and the index begins near _text. */
+static bool kernel_bias(struct symbolication *s, const struct profile_module *module, const struct csn_index *index, uint64_t *out) {
+    enum { UNIT = 1 << 16 };
+    const uint64_t base = index_base(index);
+    const bool is_kernel = csni_str_equal(csni_profile_str(s->p, module->path), CSN_STR("vmlinux")) && module->start >> 63 && base >> 63;
+    if (!is_kernel || (module->file_off && module->file_off != module->start)) return false;
+    *out = (module->start - base + UNIT / 2) & ~(uint64_t)(UNIT - 1);
+    return true;
+}
+
 /* What a pc of the mapping is more than its address. Each module is a process of its own: profiles may be merged from several. */
 static csn_status mapping_bias(struct symbolication *s, struct csn_process_maps *maps, uint32_t number, const struct csn_index *index,
                                uint64_t *out) {
@@ -70,6 +81,7 @@ static csn_status mapping_bias(struct symbolication *s, struct csn_process_maps 
     mapping.path = csni_profile_str(s->p, module->path);
     /* Without a beginning, pcs are addresses already. */
     if (module->start >= module->end || !mapping.path.len || (!module->start && !module->file_off)) return CSN_OK;
+    if (kernel_bias(s, module, index, out)) return CSN_OK;
     mapping.start = module->start;
     mapping.end = module->end;
     mapping.file_off = module->file_off;

@@ -146,6 +146,19 @@ def test_pprof_mapping_from_the_first_address(callsign, symbols, tmp_path):
     assert (mapping["start"], mapping["end"], mapping["off"]) == (0, 0x4000, 0)
 
 
+@pytest.mark.parametrize("moved", [0, 0x19000000, 0x10000])
+@pytest.mark.parametrize("stext", [0, 0x198])
+@pytest.mark.parametrize("is_named_by_start", [False, True])
+def test_pprof_of_the_kernel(callsign, tmp_path, moved, stext, is_named_by_start):
+    """As perf_to_profile writes it: the mapping begins at _text or _stext, wherever KASLR has moved it, and its offset is that or 0."""
+    text = 0xffffffff81000000
+    gsym_make.write(tmp_path / "vmlinux.gsym", [{"start": text, "size": 0x40, "name": "startup", "line": 10},
+                                                {"start": text + 0x1000, "size": 0x40, "name": "do_it", "line": 20}], base=text)
+    start = text + moved + stext
+    source = pprof([([text + moved + 0x1004], [3])], [(start, start + 0x200000, start if is_named_by_start else 0, "[kernel.kallsyms]_text", "")])
+    assert Pprof(convert(callsign, tmp_path, tmp_path, source, "out.pb")).names() == {("do_it",): [3]}
+
+
 def test_pprof_keeps_mappings_without_locations(callsign, symbols, tmp_path):
     """They were left out: what the program had loaded could not be told any more."""
     spare = (BASE + 0x10000, BASE + 0x14000, 0x2000, "/nowhere/spare.so", "0badcafe")
