@@ -110,7 +110,10 @@ def plain(sites):
     return [(s["offset"], s["internal"], s["external"], s["patterns"]) for s in sites]
 
 
-@pytest.mark.parametrize("text", [YAML, JSON, json.dumps(json.loads(JSON), indent="\t"), LINES])
+BARE_LINES = LINES.split("\n", 1)[1]
+
+
+@pytest.mark.parametrize("text", [YAML, JSON, json.dumps(json.loads(JSON), indent="\t"), LINES, "\ufeff" + LINES, "\ufeff" + BARE_LINES, "\ufeff" + JSON])
 def test_files(callsign, program, tmp_path, text):
     (tmp_path / "sites").write_text(text)
     found = convert(callsign, program, tmp_path / "out", "--call-sites", tmp_path / "sites")

@@ -11,6 +11,8 @@
 #include "base/lines.h"
 #include "convert/call_sites/call_site_yaml.h"
 
+static const char byte_order_mark[] = "\xef\xbb\xbf"; /* that editors of Windows write */
+
 struct line {
     const struct csn_call_site_file *file;
     const char *p, *begin, *end; /* p: after what has been read */
@@ -91,7 +93,9 @@ static csn_status read_call_site_line(struct line *line, uint32_t file, struct c
 static csn_status read_text_form(const struct csn_call_site_file *file, uint32_t number, struct csni_given_sites *out,
                                     struct csn_error *err) {
     struct line line = { .file = file, .text.alloc = out->sites.alloc };
-    const char *p = file->bytes, *end = p + file->size;
+    struct csn_str all = { file->bytes, file->size };
+    if (csni_str_starts(all, byte_order_mark)) all.ptr += 3, all.len -= 3;
+    const char *p = all.ptr, *end = p + all.len;
     csn_status status = CSN_OK;
     if (file->size && memchr(p, 0, file->size))
         return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s: is no text: it has NUL bytes", file->name);
@@ -114,7 +118,7 @@ static csn_status read_text_form(const struct csn_call_site_file *file, uint32_t
 static bool is_yaml(struct csni_span bytes) {
     static const char *const openings[] = { "functions:", "\"functions\":", "{", "---", "%YAML", "functions :" };
     struct csn_str text = { (const char *)bytes.ptr, bytes.size };
-    if (csni_str_starts(text, "\xef\xbb\xbf")) text.ptr += 3, text.len -= 3;
+    if (csni_str_starts(text, byte_order_mark)) text.ptr += 3, text.len -= 3;
     while (text.len) {
         if (*text.ptr == '#') {
             while (text.len && *text.ptr != '\n') text.ptr++, text.len--;
