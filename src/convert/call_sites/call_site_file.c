@@ -97,7 +97,7 @@ static csn_status read_text_form(const struct csn_call_site_file *file, uint32_t
     if (csni_str_starts(all, byte_order_mark)) all.ptr += 3, all.len -= 3;
     const char *p = all.ptr, *end = p + all.len;
     csn_status status = CSN_OK;
-    if (file->size && memchr(p, 0, file->size))
+    if (all.len && memchr(p, 0, all.len))
         return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s: is no text: it has NUL bytes", file->name);
     while (p < end && status >= 0) {
         struct csn_str whole;
