@@ -280,7 +280,9 @@ csn_status csn_process_maps_find_named(struct csn_process_maps *maps, uint64_t p
 }
 
 uint64_t csn_process_module_bias(const struct csn_process_module *module, uint64_t image_base) {
+    /* Where the image begins; if that is unknown, where its file would: a mapping may be a later part of the code. */
     uint64_t first = module->image_start && module->image_start < module->start ? module->image_start : module->start;
+    if (!module->image_start && module->file_off < first) first -= module->file_off;
     bool is_in_place = image_base >= first && image_base < module->end;
     if (is_in_place && image_base) return 0;
     /* Only of an image that is linked above 4 GiB is it certain that addresses do not count from its first byte. */

@@ -246,6 +246,15 @@ static void test_images(void **state) {
     assert_int_equal(csn_process_module_bias(&modules[0], 0x408000), 0x400000);
     assert_int_equal(csn_process_module_bias(&modules[0], 0x3fffff), 0x400000);
     csn_process_maps_destroy(maps);
+    /* A later part of the code of such an image, as where the part before it was put into huge pages; nothing tells where it begins. */
+    maps = maps_of("");
+    add(maps, 0x600000, 0x700000, 0x200000, "/no/app");
+    assert_int_equal(csn_process_maps_modules(maps, 7, &modules, &count, &err), CSN_OK);
+    assert_int_equal(csn_process_module_bias(&modules[0], 0x401000), 0);
+    assert_int_equal(csn_process_module_bias(&modules[0], 0x1000), 0x400000);
+    assert_int_equal(csn_process_module_bias(&modules[0], 0x3ff000), 0x400000);
+    assert_int_equal(csn_process_module_bias(&modules[0], 0x700000), 0x400000);
+    csn_process_maps_destroy(maps);
 }
 
 /* ---- with the image's file ---- */
