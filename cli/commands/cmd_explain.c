@@ -28,6 +28,7 @@ static const struct option_spec options[] = {
 static bool explain_one(const struct csn_index *index, const char *path, const char *operand, bool json,
                         struct name_text *names, struct out_buffer *out) {
     static struct explanation found;
+    struct whole_names whole;
     const struct csn_str text = { operand, strlen(operand) };
     uint64_t addr;
     if (!address_parse(text, &addr)) {
@@ -35,9 +36,11 @@ static bool explain_one(const struct csn_index *index, const char *path, const c
         answer_printer_put_bad_operand(&printer, text, address_fault(text), true, out);
         return false;
     }
-    explain_find(index, addr, &found);
+    whole_names_init(&whole, index);
+    explain_find(index, addr, &whole, &found);
     if (json) explain_show_json(&found, path, names, out);
     else explain_show_text(&found, path, names, out);
+    whole_names_deinit(&whole);
     return found.status == CSN_OK;
 }
 

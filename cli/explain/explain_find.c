@@ -5,7 +5,7 @@
 
 /* The functions around `addr`, which BSYM has binary by binary and not in the order of their addresses: all are looked at. The
  * start of a damaged one is known, too. */
-static void find_neighbours(const struct csn_index *index, struct explanation *out) {
+static void find_neighbours(const struct csn_index *index, struct whole_names *names, struct explanation *out) {
     uint64_t below = 0, above = UINT64_MAX;
     uint32_t before = 0, after = 0;
     bool has_before = false, has_after = false;
@@ -24,6 +24,8 @@ static void find_neighbours(const struct csn_index *index, struct explanation *o
     }
     out->has_before = has_before && csn_index_function(index, before, &out->before, NULL) == CSN_OK;
     out->has_after = has_after && csn_index_function(index, after, &out->after, NULL) == CSN_OK;
+    if (out->has_before) whole_names_read(names, before, &out->before.name);
+    if (out->has_after) whole_names_read(names, after, &out->after.name);
 }
 
 static void find_row(const struct csn_index *index, const struct csn_record *record, struct explanation *out) {
@@ -99,19 +101,21 @@ static void find_merged(const struct csn_index *index, const struct csn_record *
     }
 }
 
-void explain_find(const struct csn_index *index, uint64_t addr, struct explanation *out) {
+void explain_find(const struct csn_index *index, uint64_t addr, struct whole_names *names, struct explanation *out) {
     struct csn_frame_ref refs[EXPLAIN_FRAMES];
     struct csn_record record;
     memset(out, 0, sizeof(*out));
     out->addr = addr;
     csn_index_get_info(index, &out->info, sizeof(out->info));
-    find_neighbours(index, out);
+    find_neighbours(index, names, out);
     out->status = csn_index_lookup_refs(index, addr, CSN_LOOKUP_DEFAULT, refs, EXPLAIN_FRAMES, &out->found, &out->err);
     if (out->status != CSN_OK) return;
     if (out->found.frame_count > EXPLAIN_FRAMES) out->found.frame_count = EXPLAIN_FRAMES;
     for (size_t i = 0; i < out->found.frame_count; i++) csn_index_resolve(index, &refs[i], &out->frames[i]);
+    if (out->found.frame_count == 1) whole_names_read(names, out->found.function_index, &out->frames[0].name);
     if (csn_index_record(index, out->found.function_index, &record, NULL) != CSN_OK) return;
     if (csn_record_function(index, &record, &out->function, NULL) != CSN_OK) return;
+    whole_names_read(names, out->found.function_index, &out->function.name);
     find_row(index, &record, out);
     count_inlines(index, &record, out);
     find_sites(index, &record, out->function.name, false, out);

@@ -5,6 +5,8 @@
 #include <callsign/index.h>
 #include <callsign/inspect.h>
 
+#include "ui/whole_names.h"
+
 enum { EXPLAIN_FRAMES = CSN_INLINE_DEPTH_MAX + 1, EXPLAIN_NAMES = 64, EXPLAIN_PATTERNS = 64, EXPLAIN_SITES = 32 };
 
 /* Call sites that return to the address, or the tail calls of a function. */
@@ -36,6 +38,7 @@ struct explanation {
     struct csn_str patterns[EXPLAIN_PATTERNS];
 };
 
-void explain_find(const struct csn_index *index, uint64_t addr, struct explanation *out);
+/* Names live as long as `names`, which is that of the index. */
+void explain_find(const struct csn_index *index, uint64_t addr, struct whole_names *names, struct explanation *out);
 
 #endif

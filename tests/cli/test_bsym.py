@@ -63,6 +63,14 @@ def test_explain_finds_the_neighbours(callsign, tmp_path):
         line = next(line for line in text.splitlines() if line.startswith("  addresses"))
         below, _, above = line.partition("; the next is ")
         assert f" {before:#x}.." in below and (f" {after:#x}.." in above if after else not above), line
+        assert f"_{before:x} " in below and (f"_{after:x} " in above if after else True), line
+
+
+def test_explain_has_names_in_pieces(callsign, rom):
+    """They are put together for lookups; explain showed "(no name)"."""
+    answer = json.loads(callsign.good("explain", "--json", rom, "0x80001012"))
+    assert [answer[key]["function"] for key in ("before", "record", "after")] == ["User::Alloc(int)", "User::Alloc(int)", "memcpy"]
+    assert [frame["function"] for frame in answer["frames"]] == ["User::Alloc(int)"]
 
 
 def test_lookup_by_address_and_name(callsign, rom):

@@ -229,7 +229,7 @@ def test_the_search_for_an_offset_is_limited(callsign, vmlinux):
 
 
 def test_addresses_that_are_no_kernels(callsign, vmlinux):
-    for line in ["RIP: 0033:0x7f8593edf337", "RIP: 0010:0x561106405000", "WARNING: CPU: 0 PID: 1 at 0x1234", " 0xffffffff81000008",
+    for line in ["RIP: 0033:0x7f8593edf337", "RIP: 0023:0xf7f3d549", "EIP: 0073:0xb7f3d549", "RIP: 0010:0x561106405000", "WARNING: CPU: 0 PID: 1 at 0x1234", " 0xffffffff81000008",
                  "[<000000000028111c>] 0x28111c"]:
         answered = callsign.run("stack", "--json", "--no-search", "--format", "kernel", "--index", vmlinux, stdin=line + "\n")
         assert (answered.returncode, answered.stdout) == (1, ""), line

@@ -6,6 +6,7 @@ in tests/data/stacks."""
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 from dataclasses import dataclass, field
 
@@ -977,6 +978,37 @@ def test_what_is_within_a_function_is_not_the_function(callsign, tmp_path, form,
                                                     for at, name in names.items()])
     answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", index, stdin=form.format(called)))
     assert [f.get("address") for f in answer["frames"]] == [address]
+
+
+@pytest.mark.parametrize("text", [
+    "   4:     0x55d000001148 - {}\n   5:     0x55d000001148 - {}\n   6:     0x55d000001148 - {}\n   7:     0x55d000001148 - {}\n"
+    "   8:     0x55d000001248 - main\n",
+    "TID 42:\n#0  0x000055d000001148 - 1 {} - /opt/app/app\n#1  0x000055d000001148 - 1 {} - /opt/app/app\n#2  0x000055d000001148 - 1 {} - /opt/app/app\n"
+    "#3  0x000055d000001148 - 1 {} - /opt/app/app\n#4  0x000055d000001248 - 1 main - /opt/app/app\n"])
+@pytest.mark.parametrize("names, frames", [(["fact"] * 4, 4), (["check", "fact"] * 2, 2), (["check", "limit", "fact", "check"], 2)])
+def test_functions_that_call_themselves(callsign, tmp_path, text, names, frames):
+    """All their frames return to one address, as inlined calls have one: they were taken for those of one frame."""
+    index = gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1100, "size": 0x100, "name": "fact", "line": 5},
+                                                    {"start": 0x1200, "size": 0x100, "name": "main", "line": 6}])
+    text = "55d000000000-55d000002000 r-xp 00000000 08:01 1 /opt/app/app\n" + text.format(*names)
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", index, stdin=text))
+    assert [f["frames"][-1]["function"] for f in answer["frames"]] == ["fact"] * frames + ["main"]
+
+
+def test_modules_of_sanitizers_with_blanks(callsign, tmp_path):
+    """The path of a memory map ended at its first blank."""
+    index = gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1100, "size": 0x100, "name": "main", "line": 5}])
+    for path, more in (("/opt/my app/app", " (r-xp)"), ("/opt/app", " 0102030405060708 (r-xp)"), ("/opt/my app/app", " 0102030405060708 (r-xp)"), ("/opt/my app/app", "")):
+        text = f"\t0x55d000000000-0x55d000002000\t{path}{more}\n    #0 0x55d000001148\n"
+        answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", f"{path}={index}", stdin=text))
+        assert [(f["module"], f["frames"][0]["function"]) for f in answer["frames"]] == [(path, "main")], (path, more)
+
+
+def test_a_module_of_webassembly_in_a_folder_with_an_equals_sign(callsign, tmp_path):
+    (tmp_path / "a=b").mkdir()
+    shutil.copy(DATA / "orders.wasm", tmp_path / "a=b")
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", tmp_path / "a=b/orders.wasm", stdin="    0:     0x58 - orders.wasm!parse_line\n"))
+    assert answer["frames"][0]["frames"][-1]["function"] == "parse_line"
 
 
 def test_methods_of_rust_types_are_told_apart(callsign, tmp_path):

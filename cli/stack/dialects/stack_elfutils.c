@@ -11,6 +11,7 @@
  *
  * The offsets of -b lie within the call, the addresses behind it. */
 #include "stack/dialects/dialects.h"
+#include "stack/lines/inlined_group.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
@@ -18,17 +19,10 @@
 enum { ELFUTILS_NAME = 4096 };
 struct elfutils_state {
     bool in_thread;
-    uint64_t last_pc; /* of the last frame */
-    size_t last_name; /* hash of its function's name */
+    struct inlined_group group; /* of the last frame */
     size_t module_len;
     char module[ELFUTILS_NAME]; /* of the last frame; empty: the line does not tell, or it is longer */
 };
-
-static size_t hash_of(struct csn_str name) {
-    size_t hash = name.len;
-    for (size_t i = 0; i < name.len; i++) hash = hash * 31 + (uint8_t)name.ptr[i];
-    return hash;
-}
 
 /* "TID 5275:" */
 static bool read_thread(struct csn_str line) {
@@ -83,7 +77,7 @@ static enum line_kind read_inside(struct elfutils_state *elfutils, struct stack_
         return KIND_INSIDE;
     }
     elfutils->in_thread = read_thread(line);
-    elfutils->last_pc = 0;
+    elfutils->group.pc = 0;
     return elfutils->in_thread || read_module(modules, line) ? KIND_CONTEXT : KIND_NONE;
 }
 
@@ -94,11 +88,9 @@ static enum line_kind read_elfutils_line(void *state, struct stack_modules *modu
     if (!elfutils->in_thread || !scan_char(&s, '#') || !scan_number(&s, 10, &out->number) || !scan_blanks(&s) || !scan_hex(&s, &out->pc))
         return read_inside(elfutils, modules, line, open);
     read_names(&s, out);
-    const bool has_room = out->module.len < ELFUTILS_NAME, inlined = open && out->pc == elfutils->last_pc && hash_of(out->symbol) != elfutils->last_name;
+    const bool has_room = out->module.len < ELFUTILS_NAME, inlined = inlined_group_goes_on(&elfutils->group, open, out->pc, out->symbol);
     elfutils->module_len = has_room ? out->module.len : 0;
     if (elfutils->module_len) memcpy(elfutils->module, out->module.ptr, elfutils->module_len);
-    elfutils->last_pc = out->pc;
-    elfutils->last_name = hash_of(out->symbol);
     if (inlined) return KIND_INSIDE; /* the frame before has the calls of both lines */
     out->value = out->pc;
     out->by_maps = true;

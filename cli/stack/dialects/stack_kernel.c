@@ -137,14 +137,16 @@ static bool take_cpu(struct line_scan *s) { return cut_line(s, ", CPU#"); }
 
 /* "RIP: 0010:", and of older kernels "RIP: do_thing+0x1a/0x50 RSP: ffffc90000e0bd58", "RIP  [<...>] ", "IP: ", "EIP is at ". */
 static bool skip_x86_register(struct line_scan *s) {
+    enum { PRIVILEGE = 3 };
     struct line_scan at = *s;
     uint64_t segment;
     if (!scan_text(&at, "RIP: ") && !scan_text(&at, "RIP  ") && !scan_text(&at, "RSP: ") && !scan_text(&at, "EIP: ")
         && !scan_text(&at, "EIP is at ") && !scan_text(&at, "IP: ") && !scan_text(&at, "IP is at "))
         return false;
     *s = at;
-    if (scan_number(&at, 16, &segment) && scan_char(&at, ':')) *s = at;
-    else if (!cut_line(s, " RSP: ")) cut_line(s, " SS:ESP ");
+    if (scan_number(&at, 16, &segment) && scan_char(&at, ':')) {
+        if ((segment & PRIVILEGE) != PRIVILEGE) *s = at; /* else it is a program's */
+    } else if (!cut_line(s, " RSP: ")) cut_line(s, " SS:ESP ");
     return true;
 }
 

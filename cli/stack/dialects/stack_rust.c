@@ -6,11 +6,12 @@
  *
  * Inlined calls have the address of the function that they were inlined into. */
 #include "stack/dialects/dialects.h"
+#include "stack/lines/inlined_group.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 
 struct rust_state {
-    uint64_t pc;          /* of the frame before; inlined calls repeat it */
+    struct inlined_group group; /* of the frame before; inlined calls repeat its address */
 };
 
 static bool is_file_line(struct csn_str line) {
@@ -29,10 +30,10 @@ static enum line_kind read_rust_line(void *state, struct stack_modules *modules,
     if (!scan_hex(&s, &out->value)) return KIND_NONE;
     out->fill_at = out->fill_end = line.len;
     if (!scan_text(&s, " - ")) return KIND_NONE;
-    if (open && out->number && out->value == rust->pc) return KIND_INSIDE;
     out->symbol = scan_rest(&s);
+    if (inlined_group_goes_on(&rust->group, open && out->number, out->value, out->symbol)) return KIND_INSIDE;
     if (out->symbol.len && out->symbol.ptr[0] == '<' && out->symbol.ptr[out->symbol.len - 1] == '>') out->symbol.len = 0;
-    rust->pc = out->pc = out->value;
+    out->pc = out->value;
     out->by_maps = true;
     out->flags = CSN_STACK_RETURN;
     return out->number ? KIND_FRAME : KIND_FIRST;

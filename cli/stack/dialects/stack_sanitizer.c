@@ -62,12 +62,11 @@ static enum line_kind read_map(struct stack_modules *modules, struct line_scan *
     scan_find(s, " (", &bracket);
     names.name = (struct csn_str){ s->line.ptr + s->at, bracket - s->at };
     if (end < start || !names.name.len || names.name.ptr[0] != '/') return KIND_NONE;
-    const char *blank = memchr(names.name.ptr, ' ', names.name.len);
-    if (blank) {
-        struct csn_str id = { blank + 1, (size_t)(names.name.ptr + names.name.len - blank - 1) };
-        build_id_parse(id, &names.id);
-        names.name.len = (size_t)(blank - names.name.ptr);
-    }
+    while (names.name.ptr[names.name.len - 1] == ' ') names.name.len--;
+    size_t word = names.name.len; /* the last one is an id, or else of the path */
+    while (names.name.ptr[word - 1] != ' ' && names.name.ptr[word - 1] != '/') word--;
+    if (names.name.ptr[word - 1] == ' ' && build_id_parse((struct csn_str){ names.name.ptr + word, names.name.len - word }, &names.id))
+        names.name.len = word - 1;
     stack_modules_add_image(modules, &names, start, end);
     return KIND_CONTEXT;
 }

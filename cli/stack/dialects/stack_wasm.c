@@ -9,6 +9,7 @@
  * Indexes count from the content of the code section (docs/formats/wasm.md): where that begins is read from the module, if it was
  * given or lies beside its index. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "stack/dialects/dialects.h"
 #include "stack/lines/line_scan.h"
@@ -55,9 +56,9 @@ static uint64_t find_code(FILE *file) {
 }
 
 static void add_wasm_file(struct wasm_state *wasm, const char *path) {
-    const char *equals = strchr(path, '='); /* NAME=FILE */
+    const char *equals = strchr(path, '='); /* NAME=FILE, unless that is a file's own name */
     if (wasm->count == WASM_FILES) return;
-    if (equals) path = equals + 1;
+    if (equals && access(path, F_OK) != 0) path = equals + 1;
     FILE *file = fopen(path, "rb");
     uint64_t start = file ? find_code(file) : 0;
     if (file) fclose(file);
