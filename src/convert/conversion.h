@@ -7,6 +7,7 @@
 
 #include "base/core/budget.h"
 #include "base/thread_pool.h"
+#include "convert/dwarf/zero_code.h"
 #include "dwarf/dwarf.h"
 #include "model/early_hashes.h"
 #include "object/object.h"
@@ -42,6 +43,7 @@ struct csni_conversion {
     struct csni_object *debug;        /* its debug file; NULL: none */
     struct csni_object *stripped;     /* the image that `object`, a debug-only file, was split off from, if it is needed and found */
     CSNI_VEC(struct csni_object *) members; /* objects of an archive, kept until the end; `object` is the one being read */
+    struct csni_zero_code zero;       /* of `object` */
     uint32_t first_batch;             /* of `object`: those before are of other members */
     struct csni_stack_records *stacks; /* of a Breakpad file, begun while symbols are read; NULL: not begun, or none */
     struct csni_pdb *pdb;             /* of the input, or the image's; NULL: none */

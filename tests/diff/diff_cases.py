@@ -5,6 +5,8 @@ A case is a list of commands, run in an empty folder with the sources at ../src;
 import itertools
 import shutil
 
+from gsym_diff import ELSEWHERE
+
 C_SOURCES = ("program.c", "lib/util.c")
 CXX_SOURCES = ("features.cc", "features_more.cc")
 INCLUDE = ["-I../src/include", "-I../src"]
@@ -48,6 +50,12 @@ def c_steps(compiler, *flags, link=(), sources=C_SOURCES):
 
 def cxx_steps(compiler, *flags, link=(), sources=CXX_SOURCES):
     return compile_steps(PLUS_PLUS[compiler], sources, ["-g", "-w", *flags], link)
+
+
+def at_zero_and_elsewhere(link):
+    """A program whose code begins at 0, and the same where no removed function is, for the judge."""
+    name, base = ELSEWHERE
+    return [[*link, "-Wl,-Ttext=0"], [*(name if word == "prog" else word for word in link), f"-Wl,-Ttext={base:#x}"]]
 
 
 def product():
@@ -174,8 +182,8 @@ def targets():
     yield Case("i386-gcc", c_steps("gcc", *free, "-m32", "-fno-pie", link=[*alone, "-no-pie"]))
     yield Case("i386-gcc-shared", c_steps("gcc", *free, "-m32", "-fPIC", link=["-nostdlib", "-shared"]),
                improvements=["bounded-by-frame", "stubs"])
-    yield Case("gcc-text-at-zero", c_steps("gcc", *free, "-ffunction-sections", "-fno-pie",
-                                            link=[*alone, "-no-pie", "-Wl,-Ttext=0", "-Wl,--gc-sections"]))
+    *objects, link = c_steps("gcc", *free, "-ffunction-sections", "-fno-pie", link=[*alone, "-no-pie", "-Wl,--gc-sections"])
+    yield Case("gcc-text-at-zero", [*objects, *at_zero_and_elsewhere(link)], improvements=["code-at-0"])
     lld = [*alone, *LLD_22]
     quick = {"aarch64", "riscv64", "powerpc64"}
     for machine in ("aarch64", "aarch64_be", "riscv64", "riscv32", "powerpc64", "powerpc64le", "powerpc", "mips64",

@@ -90,6 +90,8 @@ def test_reference_reads_every_record(outcome):
     if reasons & {"stubs", "labels"}:  # these are functions of ours only
         known = {start for start, _ in theirs}
         ours = [function for function in ours if function[0] in known]
+    if "code-at-0" in reasons:  # the reference has those that the linker removed
+        ours, theirs = ([function for function in functions if function[0]] for functions in (ours, theirs))
     assert [start for start, _ in ours] == [start for start, _ in theirs]
     # A symbol without a size may have got one: bounded-by-frame, section-end.
     assert [mine for mine, other in zip(ours, theirs) if mine != other and other[0] != other[1]] == []

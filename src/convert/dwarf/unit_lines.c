@@ -5,6 +5,7 @@
 #include "convert/dwarf/unit_coverage.h"
 #include "convert/dwarf/unit_files.h"
 #include "convert/dwarf/unit_lines.h"
+#include "convert/dwarf/unit_zero.h"
 
 static bool fill_with_zeros(csni_numbers *v, size_t count) {
     if (!csni_vec_reserve(v, count)) return false;
@@ -31,6 +32,7 @@ csn_status csni_unit_read_lines(struct csni_unit_job *job) {
     if (status < 0) csni_batch_note(job->writer, CSN_EVENT_DAMAGED_LINE_TABLE, "%s", csn_error_text(&err));
     CSNI_TRY(csni_unit_charge(job, job->lines.size));
     job->has_lines = status != CSN_NONE && job->lines.version;
+    if (job->has_lines) CSNI_TRY(csni_unit_drop_removed_lines(job));
     size_t files = job->has_lines ? job->lines.files.count + 1 : 0;
     size_t directories = job->has_lines ? job->lines.directories.count + 1 : 0;
     bool filled = fill_with_zeros(&job->file_numbers, files) && fill_with_zeros(&job->directories, directories);

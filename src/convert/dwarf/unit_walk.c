@@ -9,6 +9,7 @@
 #include "convert/dwarf/unit_names.h"
 #include "convert/dwarf/unit_symbols.h"
 #include "convert/dwarf/unit_unclaimed.h"
+#include "convert/dwarf/unit_zero.h"
 #include "object/address_map.h"
 
 /* ---- functions ---- */
@@ -88,6 +89,7 @@ static csn_status read_function_ranges(struct csni_unit_job *job, const struct c
         return CSN_NONE;
     }
     drop_thumb_bits(job, out->first_own);
+    CSNI_TRY(csni_unit_mark_removed(job, die, out->first_own));
     uint32_t all = (uint32_t)job->ranges.count - out->first_own;
     CSNI_TRY(csni_unit_charge(job, all));
     out->own_count = count_usable(job, out->first_own);

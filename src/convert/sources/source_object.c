@@ -155,6 +155,7 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err) 
     CSNI_TRY(csni_find_debug_file(c, &file, err));
     struct csni_object *debug = c->debug = file.object;
     if (!debug) CSNI_TRY(csni_find_stripped_image(c, err));
+    CSNI_TRY(csni_zero_code_find(c, err));
     struct csni_symbol_source symbols;
     csni_source_symbols_begin(&symbols, c, debug);
     symbols.is_last = true;
