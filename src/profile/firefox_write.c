@@ -97,7 +97,7 @@ static int64_t relative_address(const struct firefox_writer *w, const struct pro
     uint64_t address = csni_profile_written_addr(location);
     if (location->kind == CSN_PROFILE_AT_NAME || location->module == CSN_PROFILE_NO_MODULE) return -1;
     const struct profile_module *module = &w->p->modules.items[location->module];
-    if (location->kind == CSN_PROFILE_AT_PC && module->start) address = address - module->start + module->file_off;
+    if (location->kind == CSN_PROFILE_AT_PC && module->start && address >= module->start) address = address - module->start + module->file_off;
     return address > INT64_MAX >> 10 ? -1 : (int64_t)address; /* a number of JavaScript has 53 bits */
 }
 

@@ -137,6 +137,9 @@ static csn_status find_modules(struct symbolication *s, struct csn_store *store)
 
 static uint64_t image_addr(const struct symbolication *s, const struct profile_location *location) {
     const struct csn_index *index = s->modules.items[location->module].index;
+    const struct profile_module *module = &s->p->modules.items[location->module];
+    /* What is below its mapping is no pc, but an address of the image already: some profilers say besides where that was mapped. */
+    if (location->kind == CSN_PROFILE_AT_PC && location->value < module->start && module->start < module->end) return location->value;
     if (location->kind == CSN_PROFILE_AT_PC) return location->value - s->biases.items[location->module];
     if (location->kind != CSN_PROFILE_AT_OFFSET) return location->value;
     /* Indexes of images that are not relocated may count from 0 all the same. */

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import gsym_make
-from profile_bytes import Pprof, fields, message, packed, pprof
+from profile_bytes import Pprof, dict_of, fields, message, packed, pprof
 from programs import need
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -144,6 +144,13 @@ def test_pprof_mapping_from_the_first_address(callsign, symbols, tmp_path):
     assert profile.names() == {("inner", "outer", "main"): [3]}
     mapping = profile.samples[0][0][0]["mapping"]
     assert (mapping["start"], mapping["end"], mapping["off"]) == (0, 0x4000, 0)
+
+
+def test_addresses_of_the_image_with_a_mapping(callsign, symbols, tmp_path):
+    """Locations have addresses of the image, their mapping says where that was: no pc lies below its mapping."""
+    source = b"".join(message((number, message((1, dict_of(value)[1][0]), (2, 1), (3, dict_of(value)[3][0])) if number == 4 else value))
+                      for number, value in fields(pprof([([0x1004, 0x200f], [3]), ([0x1044, 0x201f], [5])], [MAPPING])))
+    assert Pprof(convert(callsign, symbols, tmp_path, source, "out.pb")).names() == {("inner", "outer", "main"): [3], ("square", "main"): [5]}
 
 
 @pytest.mark.parametrize("moved", [0, 0x19000000, 0x10000])
