@@ -496,6 +496,9 @@ extern "C" KEEP int plain(int x) BODY
 extern "C" KEEP int plain1(int x) BODY
 extern "C" KEEP int __stdcall standard(int x) BODY
 static KEEP int own(int x) BODY
+static KEEP int f(int x) BODY
+static KEEP int lone(int x) { return x * 13 + 3; }
+KEEP int alone(int x) { return x * 13 + 3; }
 KEEP int by(P *p) { return p->v; }
 KEEP int by(const P *p) { return p->v; }
 KEEP int by(P &p) { return p.v; }
@@ -508,7 +511,7 @@ extern "C" int mainCRTStartup() {
     sink = a.get() + b.get() + a(sink) + (a < sink) + (a->*sink) + (int)a + (unsigned)c + A::all(sink);
     sink = n::n::f(sink) + n::n::f1(sink) + n::n::f10(sink);
     sink = over(sink) + over((unsigned)sink) + over((long)sink) + over((E)sink) + over((wchar_t)sink) + over((char)sink, 1, 2);
-    sink = plain(sink) + plain1(sink) + standard(sink) + own(sink) + by(&p) + by((const P *)&p) + by(p) + by((const P &)p) + by(&v) + by(&w);
+    sink = plain(sink) + plain1(sink) + standard(sink) + own(sink) + f(sink) + lone(sink) + alone(sink) + by(&p) + by((const P *)&p) + by(p) + by((const P &)p) + by(&v) + by(&w);
     sink = made<int>(sink) + made<unsigned>(sink) + made<E>((E)sink);
     return 0;
 }

@@ -230,3 +230,8 @@ bool csni_pdb_names_find(const struct csni_pdb_publics *publics, uint64_t at, co
     if (end - begin > 1) find_overload(publics, names + begin, end - begin, code->type, out, work);
     return true;
 }
+
+bool csni_pdb_names_agree(struct csn_str public, struct csn_str function, uint64_t *work) {
+    const uint64_t hash = hash_of_public(public, work);
+    return !hash || hash == hash_of(function);
+}

@@ -14,4 +14,7 @@ csn_status csni_pdb_names_read(struct csni_pdb_publics *publics, uint64_t limit,
 bool csni_pdb_names_find(const struct csni_pdb_publics *publics, uint64_t at, const struct csni_pdb_code *code, uint32_t *out,
                          uint64_t *work);
 
+/* Whether a public symbol may name the function: it has its name, or cannot be read. */
+bool csni_pdb_names_agree(struct csn_str public, struct csn_str function, uint64_t *work);
+
 #endif

@@ -90,7 +90,7 @@ static bool is_made_destructor(struct csn_str name, struct csn_str decorated) {
 
 /* Where identical code was folded, public symbols of several functions stand at one place: pdb_names.h tells them
  * apart, and what it cannot read is compared by the identifier. A function that only its module sees has none,
- * unless the producer made one all the same. */
+ * unless the producer made one all the same, but it may be folded into one that others see. */
 struct csn_str csni_pdb_function_name(const struct csni_pdb_publics *publics, const struct csni_pdb_code *code, uint64_t *work) {
     enum { CANDIDATES_MAX = 64 };
     const struct csni_pdb_public_entry *entries = publics->entries.items;
@@ -99,10 +99,14 @@ struct csn_str csni_pdb_function_name(const struct csni_pdb_publics *publics, co
     uint32_t own;
     if (csni_pdb_names_find(publics, at, code, &own, work)) return entries[own].name;
     struct csn_str part = identifier(code->name);
-    for (; end < publics->entries.count && entries[end].at == at && end - first < CANDIDATES_MAX; end++)
-        if (contains(entries[end].name, part) || is_made_destructor(code->name, entries[end].name)) return entries[end].name;
-    bool is_public = !code->is_local && code->kind == CSNI_PDB_FUNCTION;
-    return (end - first == 1 && is_public) || (end > first && !code->name.len) ? entries[first].name : code->name;
+    while (end < publics->entries.count && entries[end].at == at && end - first < CANDIDATES_MAX) end++;
+    const bool is_alone = end - first == 1 && !code->is_local;
+    for (size_t i = first; i < end; i++) {
+        if (!contains(entries[i].name, part) && !is_made_destructor(code->name, entries[i].name)) continue;
+        if (is_alone || csni_pdb_names_agree(entries[i].name, code->name, work)) return entries[i].name;
+    }
+    const bool is_its_own = is_alone && code->kind == CSNI_PDB_FUNCTION;
+    return is_its_own || (end > first && !code->name.len) ? entries[first].name : code->name;
 }
 
 /* ---- symbols that no module has ---- */
