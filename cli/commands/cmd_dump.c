@@ -31,7 +31,7 @@ static const struct option_spec options[] = {
 };
 
 static void put_function(struct dump *dump, bool json, uint32_t idx) {
-    if (dump->info.binary_count)
+    if (dump->info.format == CSN_FORMAT_BSYM)
         dump_rom_function(dump, idx, json);
     else if (json)
         dump_json_function(dump, idx);
@@ -40,7 +40,7 @@ static void put_function(struct dump *dump, bool json, uint32_t idx) {
 }
 
 static void put_all(struct dump *dump, const struct dump_values *values, const char *path) {
-    bool many = dump->info.binary_count != 0;
+    bool many = dump->info.format == CSN_FORMAT_BSYM;
     if (many)
         dump_rom_header(dump, path, values->json);
     else if (values->json)

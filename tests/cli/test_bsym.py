@@ -125,6 +125,16 @@ def test_versions_verify_and_dump(callsign, tmp_path, version):
     assert "BSYM version " + version in callsign.good("dump", "--summary", index)
 
 
+def test_dump_without_binaries(callsign, rom):
+    """It was shown as a GSYM."""
+    data = bytearray(rom.read_bytes())
+    assert data[24:28] == (2).to_bytes(4, "big")
+    data[24:28] = bytes(4)
+    rom.write_bytes(data)
+    assert callsign.run("dump", "-s", rom).stdout.startswith(f"{rom}: BSYM version ")
+    assert json.loads(callsign.run("dump", "-s", "--json", rom).stdout)["header"]["format"] == "bsym"
+
+
 def test_log_with_maps(callsign, tmp_path):
     tree = tmp_path / "epoc32" / "release" / "armv5" / "urel"
     tree.mkdir(parents=True)

@@ -684,6 +684,11 @@ PREFIXES = {
     "journal": "Nov 22 20:00:01 host orders[42]: ", "journal, ISO": "2026-11-22T20:00:01+0000 host orders[42]: ",
     "rsyslog": "2026-11-22T20:00:01.123456+00:00 host systemd-coredump[42]: ", "Kubernetes": "2026-11-22T20:00:01.123456789Z stderr F ",
     "compose": "orders-1  | ", "time": "2026-11-22 20:00:01,123 ", "kubectl --timestamps": "2026-11-22T20:00:01.123456789Z ",
+    "journal, short-full": "Wed 2026-11-22 20:00:01 UTC host orders[42]: ", "journal, with-unit": "Wed 2026-11-22 20:00:01 CET host orders.service[42]: ",
+    "journal, short-monotonic": "[12345.678901] host orders[42]: ", "journal, short-delta": "[12345.678901 <    0.000123>] host orders[42]: ",
+    "journal, short-unix": "1795377601.123456 host orders[42]: ", "RFC 3164": "<11>Nov 22 20:00:01 host orders[42]: ",
+    "RFC 5424": "<11>1 2026-11-22T20:00:01.123Z host orders 42 ID47 - ", "PostgreSQL's time": "2026-11-22 20:00:01.123 UTC ",
+    "RFC 5424, data": '<165>1 2026-11-22T20:00:01.123-07:00 host orders - - [origin ip="a\\]b"][more] \ufeff',
     "compose, colours": "\033[36morders-1  |\033[0m ", "journal, colours": "\033[0;1;31mNov 22 20:00:01 host orders[42]: ",
 }
 

@@ -1,6 +1,11 @@
 /* What log daemons write before a line.
  *
  *     Nov 22 20:00:01 host orders[42]: #0 ...                            syslog, journalctl
+ *     Wed 2026-11-22 20:00:01 UTC host orders[42]: #0 ...                the same, -o short-full and with-unit
+ *     [12345.678901] host orders[42]: #0 ...                             the same, -o short-monotonic and short-delta
+ *     1795377601.123456 host orders[42]: #0 ...                          the same, -o short-unix
+ *     <11>Nov 22 20:00:01 host orders[42]: #0 ...                        syslog as it is sent (RFC 3164)
+ *     <11>1 2026-11-22T20:00:01.123Z host orders 42 - - #0 ...           the same (RFC 5424)
  *     Wed Nov 22 20:00:01 2026 kern.warn kernel: #0 ...                  OpenWrt's logread
  *     2026-11-22T20:00:01.123456+00:00 host orders[42]: #0 ...           the same, -o short-iso and rsyslog
  *     11-22 20:00:01.123   612   612 F DEBUG   :       #00 pc ...        logcat -v threadtime
@@ -75,6 +80,10 @@ static bool skip_date(struct line_scan *s) {
 static void skip_zone(struct line_scan *s) {
     struct line_scan zone = *s;
     if (scan_char(s, 'Z')) return;
+    if (scan_char(&zone, ' ') && (scan_text(&zone, "UTC ") || scan_text(&zone, "GMT "))) {
+        s->at = zone.at - 1;
+        return;
+    }
     if ((scan_char(&zone, '+') || scan_char(&zone, '-')) && skip_digits(&zone, 2)) {
         scan_char(&zone, ':');
         if (skip_digits(&zone, 2)) *s = zone;
@@ -92,6 +101,35 @@ static bool skip_host_and_program(struct line_scan *s) {
     scan_char(&at, ' ');
     *s = at;
     return true;
+}
+
+/* The same behind a time that looks like the kernel's: the program has its process, or is the kernel. "[   12.3] Call Trace:" is no prefix. */
+static bool skip_host_and_process(struct line_scan *s) {
+    struct line_scan at = *s;
+    struct csn_str host, program;
+    if (!scan_blanks(&at) || !scan_word(&at, &host) || !scan_char(&at, ' ') || !scan_word(&at, &program)) return false;
+    struct line_scan end = { program, program.len > 2 ? program.len - 2 : 0 };
+    if (!scan_text(&end, "]:") && (end.at = 0, !scan_text(&end, "kernel:"))) return false;
+    return scan_at_end(&end) && skip_host_and_program(s);
+}
+
+/* "[12345.678901]", "[12345.678901 <    0.000123>]" */
+static bool skip_monotonic(struct line_scan *s) {
+    uint64_t number;
+    if (!scan_char(s, '[')) return false;
+    scan_blanks(s);
+    if (!scan_number(s, 10, &number) || !scan_char(s, '.') || !scan_number(s, 10, &number)) return false;
+    if (scan_text(s, " <")) {
+        scan_blanks(s);
+        if (!scan_number(s, 10, &number) || !scan_char(s, '.') || !scan_number(s, 10, &number) || !scan_char(s, '>')) return false;
+    }
+    return scan_char(s, ']') && skip_host_and_process(s);
+}
+
+/* "1795377601.123456" */
+static bool skip_unix_time(struct line_scan *s) {
+    uint64_t number;
+    return scan_number(s, 10, &number) && scan_char(s, '.') && scan_number(s, 10, &number) && skip_host_and_process(s);
 }
 
 static bool skip_container(struct line_scan *s) {
@@ -171,15 +209,62 @@ static bool skip_brief_logcat(struct line_scan *s) {
     return skip_level(s) && scan_char(s, '/') && skip_tag(s);
 }
 
-/* "Wed Nov 22 20:00:01 2026 kern.warn kernel: " */
-static bool skip_logread(struct line_scan *s) {
+/* "Wed 2026-11-22 20:00:01 UTC host orders[42]: " */
+static bool skip_short_full(struct line_scan *s) {
+    struct csn_str zone;
+    s->at = 4;
+    return skip_date(s) && skip_clock(s) && scan_char(s, ' ') && scan_word(s, &zone) && skip_host_and_program(s);
+}
+
+/* "Wed Nov 22 20:00:01 2026 kern.warn kernel: ", and what journalctl begins with a day. */
+static bool skip_from_weekday(struct line_scan *s) {
     static const char days[] = "MonTueWedThuFriSatSun";
     for (unsigned i = 0; i < 7; i++) {
         if (s->line.len < 4 || memcmp(s->line.ptr, days + 3 * i, 3) != 0 || s->line.ptr[3] != ' ') continue;
+        struct line_scan full = *s;
+        if (skip_short_full(&full)) {
+            *s = full;
+            return true;
+        }
         s->at = 4;
         return skip_month_day(s) && skip_clock(s) && scan_char(s, ' ') && skip_digits(s, 4) && skip_host_and_program(s);
     }
     return false;
+}
+
+/* "[origin x="1"][more]" or "-": a ']' of a value has a backslash before it. */
+static bool skip_structured_data(struct line_scan *s) {
+    if (scan_char(s, '-')) return true;
+    const size_t from = s->at;
+    while (scan_char(s, '[')) {
+        for (; scan_peek(s) && scan_peek(s) != ']'; s->at++)
+            if (scan_peek(s) == '\\') s->at++;
+        if (!scan_char(s, ']')) return false;
+    }
+    return s->at > from;
+}
+
+/* "1 2026-11-22T20:00:01.123Z host orders 42 - - " after the priority. */
+static bool skip_rfc_5424(struct line_scan *s) {
+    struct csn_str word;
+    if (!scan_text(s, "1 ") || !skip_date(s) || !skip_clock(s)) return false;
+    skip_zone(s);
+    for (int i = 0; i < 4; i++) /* host, program, process, kind of message */
+        if (!scan_char(s, ' ') || !scan_word(s, &word)) return false;
+    if (!scan_char(s, ' ') || !skip_structured_data(s) || !scan_char(s, ' ')) return false;
+    scan_text(s, "\xef\xbb\xbf");
+    return true;
+}
+
+static bool skip_sent_syslog(struct line_scan *s) {
+    uint64_t priority;
+    if (!scan_char(s, '<') || !scan_number(s, 10, &priority) || !scan_char(s, '>')) return false;
+    struct line_scan at = *s;
+    if (skip_month_day(&at) && skip_clock(&at) && skip_host_and_program(&at)) {
+        *s = at;
+        return true;
+    }
+    return skip_rfc_5424(s);
 }
 
 static bool skip_compose(struct line_scan *s) {
@@ -205,12 +290,15 @@ static size_t prefix_size(struct csn_str line) {
         if (skip_digits(&s, 2) && scan_char(&s, '-') && skip_digits(&s, 2) && scan_char(&s, ' ') && skip_clock(&s) && skip_logcat(&s))
             return s.at;
         s.at = 0;
+        return skip_unix_time(&s) ? s.at : 0;
     }
+    if (first == '[') return skip_monotonic(&s) ? s.at : 0;
+    if (first == '<') return skip_sent_syslog(&s) ? s.at : 0;
     if (first >= 'A' && first <= 'Z') {
         if (first == 'M' && scan_text(&s, "MESSAGE=")) return s.at;
         if (skip_month_day(&s)) return skip_clock(&s) && skip_host_and_program(&s) ? s.at : 0;
         s.at = 0;
-        if (skip_logread(&s)) return s.at;
+        if (skip_from_weekday(&s)) return s.at;
         s.at = 0;
         if (skip_brief_logcat(&s)) return s.at;
         s.at = 0;
