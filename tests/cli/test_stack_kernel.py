@@ -72,6 +72,30 @@ def test_arm64(callsign, vmlinux):
     assert filled[5] == "[   30.1]  last+0x40/0x40 (/src/main.cc:50) (L)"
 
 
+REGISTERS = {
+    "arm64": "pc : {0}\nlr : caller+0x10/0x80\nsp : ffff800083b5bbc0\nCall trace:\n {0}\n {1}\n",
+    "RISC-V": "epc : {0}\n ra : caller+0x10/0x80\nstatus: 0000000200000120\n[<ffffffff81000310>] {0}\n[<ffffffff81000208>] {1}\n",
+    "MIPS": "epc   : 81000310 {0}\nra    : 81000208 {1}\nStatus: 1100fc03\tKERNEL EXL IE\nCall Trace:[<81000310>] {0}\n[<81000208>] {1}\n",
+    "MIPS, titled": "epc   : 81000310 {0}\nCall Trace:\n[<81000310>] {0}\n[<81000208>] {1}\n",
+    "LoongArch": "   ERA: ffffffff81000310 {0}\n    ra: ffffffff81000208 {1}\n CSR crmd: 000000b0\nCall Trace:\n[<ffffffff81000310>] {0}\n[<ffffffff81000208>] {1}\n",
+}
+
+
+@pytest.mark.parametrize("machine", REGISTERS)
+def test_the_first_frame_of_a_trace_was_interrupted(callsign, tmp_path, machine):
+    """As the registers say. It was taken for a return address, and the call is the one before."""
+    index = gsym_make.write(tmp_path / "vmlinux.gsym", [
+        {"start": TEXT + 0x200, "size": 0x40, "name": "area", "line": 30}, {"start": TEXT + 0x300, "size": 0x40, "name": "last", "line": 50,
+         "inlined": [{"offset": 0x10, "size": 0x10, "name": "called", "call_line": 51}]}], base=TEXT)
+    text = REGISTERS[machine].format("last+0x10/0x40", "area+0x8/0x40")
+    *_, trace = [json.loads(line) for line in callsign.good("stack", "--json", "--no-search", "--index", index, stdin=text).splitlines()]
+    assert [[f["function"] for f in frame["frames"]] for frame in trace["frames"]] == [["called", "last"], ["area"]]
+    # The trace of another place, as of dump_stack(), begins with a return address.
+    text += "next:\n" + "".join(text.splitlines(True)[-2 - machine.startswith(("arm64", "Loong")):])
+    *_, trace = [json.loads(line) for line in callsign.good("stack", "--json", "--no-search", "--index", index, stdin=text).splitlines()]
+    assert [f["function"] for f in trace["frames"][0]["frames"]] == ["last"]
+
+
 def test_without_an_index_the_name_stays(callsign):
     assert callsign.good("stack", stdin="main+0x4f/0x66\n") \
         == "#0   vmlinux main+0x4f: not found: there is no index for the module\n"

@@ -29,12 +29,16 @@
  *
  * The functions of return addresses are those of the byte before (%pB): the offset may be the function's size. */
 #include "stack/dialects/dialects.h"
+#include "stack/lines/inlined_group.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
 
 struct kernel_state {
     bool in_trace;    /* "Call Trace:" was read, and nothing but frames since */
+    bool at_first;    /* of these frames none was read */
+    bool has_pc;      /* a register's line told where the kernel was interrupted, and no trace has followed: */
+    uint64_t pc_name, pc_value; /* hash of the function, and the offset in it; or the address alone */
 };
 
 /* What stands before the function or the address of a frame. */
@@ -387,7 +391,24 @@ static bool read_trace_mark(struct kernel_state *kernel, struct line_scan *s) {
     const bool is_title = skip_trace_title(s), is_mark = is_trace_mark(s);
     scan_blanks(s);
     kernel->in_trace = is_title || (kernel->in_trace && is_mark);
+    kernel->at_first = is_title || (kernel->at_first && is_mark);
     return is_mark || (is_title && scan_at_end(s));
+}
+
+/* Most machines' traces begin with the frame that was interrupted; only newer ones of arm64 say so, by "(P)". The registers' lines before have
+ * that place, too. */
+static bool is_interrupted(struct kernel_state *kernel, const struct frame_lead *lead, const struct line_frame *out, bool is_first) {
+    const uint64_t name = inlined_name_hash(out->symbol);
+    if (lead->exact) {
+        kernel->has_pc = true;
+        kernel->pc_name = name;
+        kernel->pc_value = out->value;
+        return true;
+    }
+    if (!is_first) return false;
+    const bool is_same = kernel->has_pc && name == kernel->pc_name && out->value == kernel->pc_value;
+    kernel->has_pc = false;
+    return is_same && !(out->flags & CSN_STACK_UNRELIABLE);
 }
 
 static enum line_kind read_kernel_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
@@ -395,7 +416,7 @@ static enum line_kind read_kernel_line(void *state, struct stack_modules *module
     struct kernel_state *kernel = state;
     struct line_scan s = scan_on(line);
     struct frame_lead lead = { .titled = false };
-    const bool was_in_trace = kernel->in_trace;
+    const bool was_in_trace = kernel->in_trace, was_at_first = kernel->at_first;
     skip_time(&s);
     if (read_trace_mark(kernel, &s)) return open ? KIND_INSIDE : kernel->in_trace ? KIND_CONTEXT : KIND_NONE;
     if (read_kernel_event(s, modules)) return KIND_CONTEXT;
@@ -408,9 +429,13 @@ static enum line_kind read_kernel_line(void *state, struct stack_modules *module
         found = named || ((lead.titled || was_in_trace || kernel->in_trace) && read_raw_frame(&raw, out, &lead));
     }
     if (!found) return KIND_NONE;
+    const bool is_first = was_at_first || kernel->at_first || !open; /* on the title's line, of MIPS; without a title, of RISC-V */
     kernel->in_trace |= was_in_trace;
     if (!named && !modules->is_searched && stack_place_has_kernel(modules->session)) return KIND_AHEAD;
-    return lead.exact ? KIND_FIRST : KIND_FRAME;
+    kernel->at_first = false;
+    if (!is_interrupted(kernel, &lead, out, is_first)) return KIND_FRAME;
+    if (!lead.exact) out->flags = CSN_STACK_EXACT;
+    return KIND_FIRST;
 }
 
 /* " (kernel/sched.c:12, inlined into kernel/core.c:40)" after the offset. */
