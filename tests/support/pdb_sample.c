@@ -18,7 +18,9 @@ enum { FILE_MAIN = 0, FILE_INLINE = 8 };
 /* The module that lends the id of square, whose name is written in another way where it is lent to; what it calls the id. */
 enum { NAME_LENDER = 25 };
 static const uint32_t LENT_ID = 0x80001234, IMPORTED_SQUARE = 0x80000001;
-enum { ID_SCOPE = 0x1000, ID_AREA, ID_SQUARE, TYPE_BOX = 0x1000 };
+enum { ID_SCOPE = 0x1000, ID_AREA, ID_SQUARE };
+enum { TYPE_BOX = 0x1000, TYPE_CONST_BOX, TYPE_POINTER, TYPE_INT_LIST, TYPE_OF_INT, TYPE_POINTER_LIST, TYPE_OF_POINTER, TYPE_END,
+       TYPE_COUNT = TYPE_END - TYPE_BOX, TYPE_INT = 0x74 };
 
 void pdb_sample_init(struct pdb_sample *s) {
     *s = (struct pdb_sample){ .machine = 0x8664 };
@@ -70,13 +72,36 @@ static size_t begin_types(struct wire *w, uint32_t count) {
 
 static void end_types(struct wire *w, size_t size) { wire_patch(w, size, w->size - TPI_HEADER_SIZE, 4); }
 
+/* A list of one parameter, and functions of it. */
+static void put_function_type(struct wire *w, uint32_t parameter, uint32_t list) {
+    size_t record = wire_pdb_begin_record(w, LF_ARGLIST);
+    wire_u32(w, 1);
+    wire_u32(w, parameter);
+    wire_pdb_end_record(w, record);
+    record = wire_pdb_begin_record(w, LF_PROCEDURE);
+    wire_u32(w, TYPE_INT);
+    wire_u32(w, 0x10000); /* one parameter */
+    wire_u32(w, list);
+    wire_pdb_end_record(w, record);
+}
+
 static void put_types(struct wire *w) {
-    size_t size = begin_types(w, 1), record = wire_pdb_begin_record(w, LF_STRUCTURE);
+    size_t size = begin_types(w, TYPE_COUNT), record = wire_pdb_begin_record(w, LF_STRUCTURE);
     wire_fill(w, 0, 16);
     wire_u16(w, LF_USHORT);
     wire_u16(w, 0x8123);
     wire_cstr(w, "geo::Box<int>");
     wire_pdb_end_record(w, record);
+    record = wire_pdb_begin_record(w, LF_MODIFIER);
+    wire_u32(w, TYPE_BOX);
+    wire_u16(w, MODIFIER_CONST);
+    wire_pdb_end_record(w, record);
+    record = wire_pdb_begin_record(w, LF_POINTER);
+    wire_u32(w, TYPE_CONST_BOX);
+    wire_u32(w, 0x1000c); /* 64 bits */
+    wire_pdb_end_record(w, record);
+    put_function_type(w, TYPE_INT, TYPE_INT_LIST);
+    put_function_type(w, TYPE_POINTER, TYPE_POINTER_LIST);
     end_types(w, size);
 }
 
@@ -116,6 +141,10 @@ static void put_symbols(const struct pdb_sample *s, struct wire *w) {
     put_public(s, w, 0, "?main@@YAHXZ");
     put_public(s, w, 0, "?folded@@YAHXZ");
     put_public(s, w, 0x10, "?within@@YAXXZ"); /* inside of main: no function */
+    if (!s->has_overloads) return;
+    put_public(s, w, 0x150, "?over@geo@@YAHPEBU?$Box@H@1@@Z");
+    put_public(s, w, 0x150, "?over@geo@@YAHH@Z");
+    put_public(s, w, 0x150, "?lover@geo@@YAHH@Z");
 }
 
 static void put_sections(struct wire *w, uint32_t text_size) {
@@ -136,18 +165,24 @@ static void put_moves(struct wire *w) {
 
 /* ---- the module ---- */
 
-static void begin_function(const struct pdb_sample *s, struct wire *w, bool local, uint32_t offset, uint32_t size, const char *name) {
+static void begin_typed_function(const struct pdb_sample *s, struct wire *w, bool local, uint32_t offset, uint32_t size, uint32_t type,
+                                 const char *name) {
     uint16_t kind = s->is_old ? S_GPROC32_ST : S_GPROC32;
     size_t record = wire_pdb_begin_record(w, local ? (uint16_t)(kind - 1) : kind);
     wire_fill(w, 0, 12);
     wire_u32(w, size);
-    wire_fill(w, 0, 12);
+    wire_fill(w, 0, 8);
+    wire_u32(w, type);
     wire_u32(w, offset);
     wire_u16(w, 1);
     wire_u8(w, 0);
     if (s->is_old) wire_u8(w, strlen(name));
     wire_cstr(w, name);
     wire_pdb_end_record(w, record);
+}
+
+static void begin_function(const struct pdb_sample *s, struct wire *w, bool local, uint32_t offset, uint32_t size, const char *name) {
+    begin_typed_function(s, w, local, offset, size, 0, name);
 }
 
 static void end_scope(struct wire *w, uint16_t kind) { wire_pdb_end_record(w, wire_pdb_begin_record(w, kind)); }
@@ -218,6 +253,14 @@ static void put_module_symbols(const struct pdb_sample *s, struct wire *w) {
     wire_cstr(w, "ImportedOne");
     wire_pdb_end_record(w, thunk);
     end_scope(w, S_END);
+    if (s->has_overloads) {
+        begin_typed_function(s, w, false, 0x150, 0x8, TYPE_OF_INT, "geo::over");
+        end_scope(w, S_END);
+        begin_typed_function(s, w, false, 0x150, 0x8, TYPE_OF_POINTER, "geo::over");
+        end_scope(w, S_END);
+        begin_function(s, w, true, 0x150, 0x8, "ove");
+        end_scope(w, S_END);
+    }
     put_label(w, 0x140, "asm_label");
     put_label(w, 0x14, "loop"); /* within main */
 }

@@ -219,6 +219,7 @@ static bool find_overload(const struct csni_pdb_publics *publics, const struct c
 bool csni_pdb_names_find(const struct csni_pdb_publics *publics, uint64_t at, const struct csni_pdb_code *code, uint32_t *out,
                          uint64_t *work) {
     const struct csni_pdb_public_name *names = publics->names.items;
+    if (!publics->names.count) return false;
     const uint64_t hash = hash_of(code->name);
     size_t begin = csni_lower_bound(names, publics->names.count, at, at), end;
     const size_t place_end = csni_upper_bound(names, publics->names.count, at, at);

@@ -11,6 +11,7 @@
 
 #include "pdb/pdb_layout.h"
 #include "support/object_sample.h"
+#include "convert/pdb/pdb_publics.h"
 #include "support/pdb_sample.h"
 #include "support/test_alloc.h"
 
@@ -37,6 +38,46 @@ static void functions_lines_and_calls(void **state) {
     struct pdb_sample s;
     pdb_sample_init(&s);
     expect_text(&s, "?main@@YAHXZ 1000-1040 " MAIN_ROWS MAIN_CALLS OTHERS);
+}
+
+/* ---- folded functions ---- */
+
+static void expect_name(const struct csni_pdb_publics *publics, bool is_local, const char *name, uint32_t type, const char *want) {
+    const struct csni_pdb_code code = { .section = 1, .offset = 0x150, .is_local = is_local, .type = type, .name = { name, strlen(name) } };
+    uint64_t work = 0;
+    const struct csn_str got = csni_pdb_function_name(publics, &code, &work);
+    assert_int_equal(got.len, strlen(want));
+    assert_memory_equal(got.ptr, want, got.len);
+    assert_true(work > 0);
+}
+
+static void overloaded_functions_by_their_types(void **state) {
+    enum { OF_INT = 0x1004, OF_POINTER = 0x1006, NO_FUNCTION = 0x1001 };
+    struct pdb_sample s;
+    struct csni_pdb *pdb;
+    struct csni_pdb_publics publics;
+    char text[64];
+    (void)state;
+    pdb_sample_init(&s);
+    s.has_overloads = true;
+    assert_int_equal(csni_pdb_open(pdb_sample_build(&s), &csni_libc_allocator, &pdb, NULL), CSN_OK);
+    assert_int_equal(csni_pdb_open_types(pdb, NULL), CSN_OK);
+    assert_int_equal(csni_pdb_parameters(pdb, OF_INT, text, sizeof text), 3);
+    assert_memory_equal(text, "int", 3);
+    const size_t size = csni_pdb_parameters(pdb, OF_POINTER, text, sizeof text);
+    assert_int_equal(size, strlen("geo::Box<int>const*"));
+    assert_memory_equal(text, "geo::Box<int>const*", size);
+    for (size_t room = 0; room < size; room++) assert_int_equal(csni_pdb_parameters(pdb, OF_POINTER, text, room), 0);
+    assert_int_equal(csni_pdb_parameters(pdb, NO_FUNCTION, text, sizeof text), 0);
+    assert_int_equal(csni_pdb_parameters(pdb, 0x7fffffff, text, sizeof text), 0);
+    assert_int_equal(csni_pdb_publics_read(&publics, pdb, UINT64_MAX, NULL), CSN_OK);
+    expect_name(&publics, false, "geo::over", OF_INT, "?over@geo@@YAHH@Z");
+    expect_name(&publics, false, "geo::over", OF_POINTER, "?over@geo@@YAHPEBU?$Box@H@1@@Z");
+    expect_name(&publics, false, "geo::lover", 0, "?lover@geo@@YAHH@Z");
+    expect_name(&publics, true, "ove", 0, "ove");
+    csni_pdb_publics_deinit(&publics);
+    csni_pdb_close(pdb);
+    pdb_sample_deinit(&s);
 }
 
 static void scattered_blocks(void **state) {
@@ -363,7 +404,7 @@ static void allocation_failures(void **state) {
     (void)state;
     struct pdb_sample s;
     pdb_sample_init(&s);
-    s.pdb.scattered = s.imports = true;
+    s.pdb.scattered = s.imports = s.has_overloads = true;
     struct csni_span file = pdb_sample_build(&s);
     assert_true(test_allocator_sweep(convert_step, &file, 0) > 30);
     assert_true(test_allocator_sweep(convert_step, &file, 1) > 30);
@@ -372,7 +413,7 @@ static void allocation_failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_lines_and_calls), cmocka_unit_test(scattered_blocks),
+        cmocka_unit_test(functions_lines_and_calls), cmocka_unit_test(overloaded_functions_by_their_types), cmocka_unit_test(scattered_blocks),
         cmocka_unit_test(i386),                      cmocka_unit_test(counted_names),
         cmocka_unit_test(places_of_one_id),
         cmocka_unit_test(ids_of_another_module),     cmocka_unit_test(folded_functions),
