@@ -2,12 +2,13 @@
  *
  * In a linked image the index becomes a segment of its own. There are unused bytes after the load commands, as much as the
  * linker was told to leave; and as __LINKEDIT has to be the last segment, in the file and in memory, it moves back, with all
- * that load commands tell of its inside. In an object file all sections share one segment without a name: there they are
- * added, and what follows moves back. */
+ * that load commands tell of its inside. Chained fixups tell one segment more. In an object file all sections share one
+ * segment without a name: there they are added, and what follows moves back. */
 #include "base/core/checked.h"
 #include "base/core/endian.h"
 #include "base/core/fail.h"
 #include "embed/embed_private.h"
+#include "embed/macho_fixups.h"
 #include "embed/macho_signature.h"
 #include "object/macho/macho_layout.h"
 
@@ -49,7 +50,10 @@ struct macho {
     uint32_t command_count, commands_size;
     struct section added[ADDED_MAX];
     unsigned added_count;
+    uint32_t segment_count, linkedit_idx; /* number of __LINKEDIT among the segments */
     uint64_t linkedit;         /* place of its command; 0: none, or it is not the last in the file */
+    uint64_t fixups_command;   /* place of that of chained fixups; 0: none */
+    struct csni_macho_fixups fixups;
     uint64_t signature;        /* place of its command; 0: none */
     bool resigns;              /* it is made anew, else dropped */
     struct csni_macho_signature old;
@@ -83,7 +87,11 @@ static csn_status survey_segment(struct macho *x, uint64_t at, uint32_t size, st
         return csni_fail(err, CSN_E_TRUNCATED, NULL, at, "segment of 0x%llx bytes at 0x%llx, the file has 0x%zx", (ull)filesize,
                          (ull)off, x->file.size);
     if (vm_end > x->vm_end) x->vm_end = vm_end;
-    if (memcmp(x->file.ptr + at + 8, "__LINKEDIT", 11) == 0) x->linkedit = at;
+    if (memcmp(x->file.ptr + at + 8, "__LINKEDIT", 11) == 0) {
+        x->linkedit = at;
+        x->linkedit_idx = x->segment_count;
+    }
+    x->segment_count++;
     if (off + filesize > x->data_end) x->data_end = off + filesize;
     if (filesize && off && off < x->free_end) x->free_end = off;
     for (uint32_t i = 0; i < sections; i++) {
@@ -111,6 +119,7 @@ static csn_status survey(struct macho *x, struct csn_error *err) {
             return csni_fail(err, CSN_E_FORMAT, NULL, at, "load command %u of 0x%x bytes, 0x%llx are left", i, size, (ull)left);
         if (is_segment(x, at)) CSNI_TRY(survey_segment(x, at, size, err));
         if (type == LC_CODE_SIGNATURE && size >= LINKEDIT_DATA_COMMAND_SIZE) x->signature = at;
+        if (type == LC_DYLD_CHAINED_FIXUPS && size >= LINKEDIT_DATA_COMMAND_SIZE) x->fixups_command = at;
         at += size;
     }
     return CSN_OK;
@@ -173,6 +182,22 @@ static uint64_t place_sections(struct macho *x, uint64_t off, uint64_t addr) {
     return off;
 }
 
+/* Segments behind __LINKEDIT would have to move with what follows in it. */
+static csn_status plan_fixups(struct macho *x, struct csn_error *err) {
+    if (!x->fixups_command) return CSN_OK;
+    uint64_t off = get32(x, x->fixups_command + 8), size = get32(x, x->fixups_command + 12);
+    uint64_t begin = x->linkedit ? x->moved_from : x->free_end;
+    if (size && (off < begin || off > x->end || size > x->end - off))
+        return csni_fail(err, CSN_E_FORMAT, NULL, x->fixups_command, "chained fixups, 0x%llx bytes at 0x%llx, need 0x%llx..0x%llx",
+                         (ull)size, (ull)off, (ull)begin, (ull)x->end);
+    uint32_t added = x->linkedit ? x->linkedit_idx : x->segment_count;
+    CSNI_TRY(csni_macho_fixups_plan(&x->fixups, x->file, off, size, x->big, x->segment_count, added, err));
+    if (x->fixups.grown && !x->linkedit)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, x->fixups_command,
+                         "the image has chained fixups without room for a segment, and __LINKEDIT is not its last segment");
+    return CSN_OK;
+}
+
 static csn_status macho_place_in_image(struct macho *x, struct csn_error *err) {
     uint64_t grown = x->f->segment_size + (uint64_t)x->added_count * x->f->section_size;
     uint64_t need = commands_end(x) + grown - (x->signature && !x->resigns ? LINKEDIT_DATA_COMMAND_SIZE : 0);
@@ -200,8 +225,9 @@ static csn_status macho_place_in_image(struct macho *x, struct csn_error *err) {
         x->moved_from = x->end;
     }
     place_sections(x, x->segment_off, x->segment_addr);
+    CSNI_TRY(plan_fixups(x, err));
     if (!x->resigns) return CSN_OK;
-    x->sign_off = csni_align_up(x->end + x->moved_by, SIGNATURE_ALIGN);
+    x->sign_off = csni_align_up(x->end + x->moved_by + x->fixups.grown, SIGNATURE_ALIGN);
     x->sign_size = csni_macho_signature_size(&x->old, x->sign_off);
     return CSN_OK;
 }
@@ -226,6 +252,7 @@ static void macho_place_in_object(struct macho *x) {
 static uint64_t moved(const struct macho *x, uint64_t off) {
     if (!off) return 0;
     uint64_t by = off >= x->moved_from ? x->moved_by : 0;
+    if (off >= x->fixups.off + x->fixups.old.size) by += x->fixups.grown;
     return off + by + (off >= commands_end(x) ? x->grown : 0);
 }
 
@@ -288,11 +315,12 @@ static void change_segment(const struct macho *x, uint64_t at, uint8_t *p) {
     }
     move_field(x, p + f->fileoff, f->word);
     if (at == x->linkedit) {
-        uint64_t size = x->end - get_word(x, at + f->fileoff), capacity = get_word(x, at + f->vmsize);
+        uint64_t size = get_word(x, at + f->filesize) + x->fixups.grown, capacity = get_word(x, at + f->vmsize);
+        if (x->end != x->file.size) size = x->end + x->fixups.grown - get_word(x, at + f->fileoff);
         if (x->resigns) size = x->sign_off + x->sign_size - moved(x, get_word(x, at + f->fileoff));
         csni_put_sized(p + f->vmaddr, get_word(x, at + f->vmaddr) + x->moved_by, f->word, x->big);
-        if (x->end != x->file.size) csni_put_sized(p + f->filesize, size, f->word, x->big);
-        if (x->resigns || (x->end != x->file.size && csni_align_up(size, PAGE) < capacity))
+        csni_put_sized(p + f->filesize, size, f->word, x->big);
+        if (x->resigns || size > capacity || (x->end != x->file.size && csni_align_up(size, PAGE) < capacity))
             csni_put_sized(p + f->vmsize, csni_align_up(size, PAGE), f->word, x->big);
     }
     if (at == x->only_segment) {
@@ -322,6 +350,7 @@ static uint8_t *put_commands(const struct macho *x, uint8_t *out) {
             memcpy(p, x->file.ptr + at, size);
             if (is_segment(x, at)) change_segment(x, at, p);
             for (const uint8_t *field = offsets_of(type); *field && *field + 4u <= size; field++) move_field(x, p + *field, 4);
+            if (at == x->fixups_command) csni_put32(p + 12, get32(x, at + 12) + x->fixups.grown, x->big);
             if (type == LC_NOTE && size >= 40) move_field(x, p + 24, 8);
             p += at == x->only_segment ? size + x->added_count * x->f->section_size : size;
         }
@@ -329,6 +358,17 @@ static uint8_t *put_commands(const struct macho *x, uint8_t *out) {
     }
     if (!x->linkedit && !x->is_object) p = put_segment(x, p);
     return p;
+}
+
+/* The file's bytes, with the changed fixups where they stand among them. */
+static void add_kept(const struct macho *x, uint64_t from, uint64_t to, struct csni_assembly *out) {
+    const struct csni_macho_fixups *f = &x->fixups;
+    if (f->off && from <= f->off && f->off < to) {
+        csni_assembly_add(out, (struct csni_span){ x->file.ptr + from, (size_t)(f->off - from) });
+        csni_macho_fixups_add(f, out);
+        from = f->off + f->old.size;
+    }
+    csni_assembly_add(out, (struct csni_span){ x->file.ptr + from, (size_t)(to - from) });
 }
 
 static csn_status put_macho_headers(const struct macho *x, struct csni_assembly *out, struct csn_error *err) {
@@ -347,7 +387,7 @@ static csn_status put_macho_headers(const struct macho *x, struct csni_assembly 
     if (x->moved_from < kept || x->moved_from > x->end)
         return csni_fail(err, CSN_E_FORMAT, NULL, x->moved_from, "a segment at 0x%llx, need 0x%llx..0x%llx: after the load commands "
                          "and before a signature", (ull)x->moved_from, (ull)kept, (ull)x->end);
-    csni_assembly_add(out, (struct csni_span){ x->file.ptr + kept, (size_t)(x->moved_from - kept) });
+    add_kept(x, kept, x->moved_from, out);
     return CSN_OK;
 }
 
@@ -360,7 +400,7 @@ static csn_status assemble_macho(const struct macho *x, struct csni_assembly *ou
     }
     uint64_t tail = x->is_object || x->linkedit ? moved(x, x->moved_from) : x->segment_off + x->segment_size;
     csni_assembly_add_zeros(out, (size_t)(tail - out->size));
-    csni_assembly_add(out, (struct csni_span){ x->file.ptr + x->moved_from, (size_t)(x->end - x->moved_from) });
+    add_kept(x, x->moved_from, x->end, out);
     if (out->size > UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the image would have 0x%llx bytes, its sections hold 0x%x", (ull)out->size,
                          UINT32_MAX);

@@ -356,6 +356,76 @@ def test_another_build(callsign, tmp_path):
     callsign.good("embed", index, plain, "-o", out)  # nothing to compare
 
 
+FIXUPS = SOURCE + """static int one = 1;
+int *const constants[] = { &one };
+int *variables[] = { &one };
+"""
+
+
+def macho_segments(path):
+    """Names, places and sizes of the segments in the file, and where link-edit data commands tell their bytes."""
+    data, at, segments, places = path.read_bytes(), 32, {}, {}
+    for _ in range(int.from_bytes(data[16:20], "little")):
+        kind, size = struct.unpack_from("<II", data, at)
+        if kind == 0x19:
+            segments[data[at + 8:at + 24].rstrip(b"\0").decode()] = struct.unpack_from("<4Q", data, at + 24)
+        elif kind == 2:
+            places["symbols"], places["strings"] = struct.unpack_from("<II", data, at + 8), struct.unpack_from("<II", data, at + 16)
+        elif size == 16:
+            places[kind] = struct.unpack_from("<II", data, at + 8)
+        at += size
+    return data, segments, places
+
+
+def chained_starts(path):
+    """Chained fixups: the offset of each segment's, as dyld reads them: it refuses another number of segments."""
+    data, segments, places = macho_segments(path)
+    off, size = places[0x80000034]
+    version, starts, imports, symbols, *_ = struct.unpack_from("<7I", data, off)
+    count, = struct.unpack_from("<I", data, off + starts)
+    assert version == 0 and count == len(segments), path
+    return size, dict(zip(segments, struct.unpack_from(f"<{count}I", data, off + starts + 4)))
+
+
+@pytest.mark.parametrize("arch", ["x86_64", "arm64"])
+def test_macho_chained_fixups(callsign, macho, tmp_path, arch):
+    """One segment more, in room that there was (an even number of segments before) or was made."""
+    (tmp_path / "program.c").write_text(FIXUPS)
+    (tmp_path / "libSystem.tbd").write_text(LIBRARY)
+    run(tmp_path, "clang-22", f"--target={arch}-apple-macos12", "-g", "-O2", "-c", "program.c", "-o", f"{arch}.o")
+    for flags, grown in [[], 8], [["-dylib"], 0]:
+        program = link_macho(tmp_path, arch, "-headerpad", "1000", "-fixup_chains", *flags, name=f"program{grown}")
+        at = address(program, "llvm-nm-22")
+        index, answer = wanted(callsign, program, at)
+        size, starts = chained_starts(program)
+        assert len(starts) % 2 == (grown != 0) and sum(off != 0 for off in starts.values()) == 2
+        for options in ([], ["--drop-signature"]):
+            out = tmp_path / "out"
+            callsign.good("embed", index, program, *options, "-o", out)
+            assert callsign.good("lookup", out, at) == answer
+            new_size, new_starts = chained_starts(out)
+            assert new_size == size + grown
+            assert new_starts == {name: off and off + grown for name, off in starts.items()} | {"__GSYM": 0}
+            for what in "--dyld-info", "--chained-fixups", "--exports-trie", "--function-starts":
+                before, after = ([line for line in run(tmp_path, "llvm-objdump-22", "-m", what, path).splitlines()[1:]
+                                  if not any(word in line for word in ("seg_", "s_offset", "size = "))] for path in (program, out))
+                assert before == after
+            assert "pointer_format" in run(tmp_path, "llvm-objdump-22", "-m", "--chained-fixups", out)
+            assert run(tmp_path, "llvm-nm-22", out) == run(tmp_path, "llvm-nm-22", program)
+            data, segments, places = macho_segments(out)
+            assert list(segments)[-2:] == ["__GSYM", "__LINKEDIT"]
+            _, memory, off, length = segments["__LINKEDIT"]
+            assert off + length == len(data) and length <= memory
+            if arch == "arm64" and not options:
+                check_signature(out, check_signature(program))
+    # A damaged one is named.
+    data = bytearray((tmp_path / "program0").read_bytes())
+    at = macho_segments(tmp_path / "program0")[2][0x80000034][0]
+    data[at + 4:at + 8] = (1 << 20).to_bytes(4, "little")
+    (tmp_path / "bad").write_bytes(data)
+    assert "chained fixups: the starts" in callsign.bad("embed", index, tmp_path / "bad", "--drop-signature", "-o", tmp_path / "none")
+
+
 def test_macho_without_room(callsign, macho, tmp_path):
     index, _ = wanted(callsign, macho / "x86_64.tight")
     assert "no room for a load command" in callsign.bad("embed", index, macho / "x86_64.tight", "-o", tmp_path / "out")
