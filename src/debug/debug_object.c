@@ -67,10 +67,17 @@ void csn_debug_info_forget_section(const struct csn_debug_info *info, const char
 
 enum { VERSYM_HIDDEN = 0x8000, VER_NDX_GLOBAL = 1, VER_FLG_BASE = 1, MAX_VERSIONS = 0x8000 };
 
+/* A version by its number. Of several with one number, the first that is defined counts, then the first that is needed. */
+struct version {
+    struct csn_str name;
+    bool is_defined, is_needed; /* it was met there, whether it has a name or not */
+};
+
 struct versions {
     struct csni_span of_symbols; /* 2 bytes each */
-    struct csni_span defined, needed, strings;
+    struct csni_span strings;
     bool big;
+    struct version *by_number;   /* MAX_VERSIONS of them; NULL: no symbol has one */
 };
 
 static struct csni_span section_bytes(struct csni_object *object, uint32_t section) {
@@ -80,42 +87,42 @@ static struct csni_span section_bytes(struct csni_object *object, uint32_t secti
     return bytes;
 }
 
-static struct versions read_versions(struct csni_object *object) {
-    struct versions v = { .big = object->big_endian };
-    uint32_t defined = csni_object_find_section(object, ".gnu.version_d"), needed = csni_object_find_section(object, ".gnu.version_r");
-    v.of_symbols = section_bytes(object, csni_object_find_section(object, ".gnu.version"));
-    v.defined = section_bytes(object, defined);
-    v.needed = section_bytes(object, needed);
-    uint32_t names = defined != CSNI_NO_SECTION ? object->sections[defined].link
-                     : needed != CSNI_NO_SECTION ? object->sections[needed].link : CSNI_NO_SECTION;
-    if (names < object->section_count) v.strings = section_bytes(object, names);
-    return v;
+/* The name of the version whose list of names begins at `at`. The version of the file itself has none. */
+static void define(const struct versions *v, struct csni_cursor c, uint64_t at, uint16_t flags, struct version *version) {
+    if (version->is_defined) return;
+    version->is_defined = true;
+    csni_cursor_seek(&c, at);
+    uint32_t name = csni_cursor_u32(&c);
+    struct csn_str text;
+    if (!c.failed && !(flags & VER_FLG_BASE) && csni_span_cstr(v->strings, name, &text)) version->name = text;
 }
 
-/* The name of a version that the object defines. */
-static bool find_defined_version(const struct versions *v, uint16_t number, struct csn_str *out) {
-    struct csni_cursor c = csni_cursor_at(v->defined, v->big);
+/* Versions that the object defines. */
+static void read_defined(const struct versions *v, struct csni_span bytes) {
+    struct csni_cursor c = csni_cursor_at(bytes, v->big);
     for (uint32_t i = 0, at = 0; i < MAX_VERSIONS; i++) {
         csni_cursor_seek(&c, at);
         csni_cursor_skip(&c, 2);
-        uint16_t flags = csni_cursor_u16(&c), own = csni_cursor_u16(&c);
+        uint16_t flags = csni_cursor_u16(&c), number = csni_cursor_u16(&c);
         csni_cursor_skip(&c, 6);
         uint32_t names = csni_cursor_u32(&c), next = csni_cursor_u32(&c);
-        if (c.failed) return false;
-        if (own == number) {
-            csni_cursor_seek(&c, (uint64_t)at + names);
-            uint32_t name = csni_cursor_u32(&c);
-            return !c.failed && !(flags & VER_FLG_BASE) && csni_span_cstr(v->strings, name, out);
-        }
-        if (!next) return false;
+        if (c.failed) return;
+        if (number < MAX_VERSIONS) define(v, c, (uint64_t)at + names, flags, &v->by_number[number]);
+        if (!next) return;
         at += next;
     }
-    return false;
 }
 
-/* The name of a version that another object has to have. */
-static bool find_needed_version(const struct versions *v, uint16_t number, struct csn_str *out) {
-    struct csni_cursor c = csni_cursor_at(v->needed, v->big);
+static void need(const struct versions *v, uint32_t name, struct version *version) {
+    struct csn_str text;
+    if (version->is_needed) return;
+    version->is_needed = true;
+    if (!version->name.ptr && csni_span_cstr(v->strings, name, &text)) version->name = text;
+}
+
+/* Versions that other objects have to have. */
+static void read_needed(const struct versions *v, struct csni_span bytes) {
+    struct csni_cursor c = csni_cursor_at(bytes, v->big);
     for (uint64_t at = 0, looked = 0; looked < MAX_VERSIONS;) {
         csni_cursor_seek(&c, at);
         csni_cursor_skip(&c, 2);
@@ -125,32 +132,49 @@ static bool find_needed_version(const struct versions *v, uint16_t number, struc
         for (uint32_t k = 0; k < count && !c.failed; k++, looked++) {
             csni_cursor_seek(&c, entry);
             csni_cursor_skip(&c, 6);
-            uint16_t other = csni_cursor_u16(&c);
+            uint16_t number = csni_cursor_u16(&c);
             uint32_t name = csni_cursor_u32(&c), step = csni_cursor_u32(&c);
-            if (!c.failed && other == number) return csni_span_cstr(v->strings, name, out);
+            if (!c.failed && number < MAX_VERSIONS) need(v, name, &v->by_number[number]);
             if (!step) break;
             entry += step;
         }
-        if (c.failed || !next) return false;
+        if (c.failed || !next) return;
         at += next;
         looked++;
     }
-    return false;
+}
+
+static csn_status read_versions(struct csn_debug_info *info, struct csni_object *object, struct versions *v, struct csn_error *err) {
+    *v = (struct versions){ .big = object->big_endian };
+    uint32_t defined = csni_object_find_section(object, ".gnu.version_d"), needed = csni_object_find_section(object, ".gnu.version_r");
+    v->of_symbols = section_bytes(object, csni_object_find_section(object, ".gnu.version"));
+    uint32_t names = defined != CSNI_NO_SECTION ? object->sections[defined].link
+                     : needed != CSNI_NO_SECTION ? object->sections[needed].link : CSNI_NO_SECTION;
+    if (!v->of_symbols.size || names >= object->section_count) return CSN_OK;
+    v->strings = section_bytes(object, names);
+    v->by_number = csni_alloc_zeroed(info->alloc, MAX_VERSIONS, sizeof *v->by_number);
+    if (!v->by_number) return csni_fail_memory(err, MAX_VERSIONS * sizeof *v->by_number);
+    read_defined(v, section_bytes(object, defined));
+    read_needed(v, section_bytes(object, needed));
+    return CSN_OK;
 }
 
 static void put_version(const struct versions *v, uint64_t index, struct csn_debug_symbol *symbol) {
     struct csni_span entry;
-    if (!csni_span_sub(v->of_symbols, index * 2, 2, &entry)) return;
+    if (!v->by_number || !csni_span_sub(v->of_symbols, index * 2, 2, &entry)) return;
     uint16_t raw = csni_get16(entry.ptr, v->big), number = raw & (VERSYM_HIDDEN - 1);
     bool is_defined = symbol->section != CSN_NO_SECTION || symbol->is_defined;
-    if (number <= VER_NDX_GLOBAL) return;
-    struct csn_str name = { NULL, 0 };
-    if (!find_defined_version(v, number, &name) && !find_needed_version(v, number, &name)) return;
-    symbol->version = name;
+    if (number <= VER_NDX_GLOBAL || !v->by_number[number].name.ptr) return;
+    symbol->version = v->by_number[number].name;
     symbol->is_default_version = is_defined && !(raw & VERSYM_HIDDEN);
 }
 
 /* ---- symbols ---- */
+
+static void describe_symbol(const struct csni_symbol *s, struct csn_debug_symbol *out) {
+    *out = (struct csn_debug_symbol){ s->name, s->addr, s->size, s->section, s->kind, s->bind, s->defined, 0, s->had_low_bit,
+                                      s->is_hidden, s->has_aux, { 0 }, { "", 0 } };
+}
 
 static csn_status read_symbols(struct csn_debug_info *info, enum csn_symbol_source source, struct csn_error *err) {
     struct csni_object *object = source == CSN_SYMBOLS_DEBUG_FILE ? info->debug : info->object;
@@ -161,16 +185,19 @@ static csn_status read_symbols(struct csn_debug_info *info, enum csn_symbol_sour
     csn_status status = csni_symbol_iter_init(
         &iter, object, source == CSN_SYMBOLS_DYNAMIC ? CSNI_SYMBOLS_DYNAMIC : CSNI_SYMBOLS_STATIC, err);
     if (status != CSN_OK) return status;
-    const struct versions versions = read_versions(object);
-    while ((status = csni_symbol_iter_next(&iter, &symbol)) == CSN_OK) {
-        struct csn_debug_symbol made = { symbol.name, symbol.addr, symbol.size, symbol.section,
-                                               symbol.kind, symbol.bind, symbol.defined, 0, symbol.had_low_bit,
-                                               symbol.is_hidden, symbol.has_aux, { 0 }, { "", 0 } };
-        if (source == CSN_SYMBOLS_DYNAMIC && object->container == CSNI_CONTAINER_ELF) put_version(&versions, iter.index - 1, &made);
-        if (!csni_vec_push(&found, made)) {
-            csni_vec_deinit(&found);
-            return csni_fail_memory(err, sizeof made);
-        }
+    struct versions versions = { .by_number = NULL };
+    if (source == CSN_SYMBOLS_DYNAMIC && object->container == CSNI_CONTAINER_ELF)
+        CSNI_TRY(read_versions(info, object, &versions, err));
+    while (status == CSN_OK && csni_symbol_iter_next(&iter, &symbol) == CSN_OK) {
+        struct csn_debug_symbol made;
+        describe_symbol(&symbol, &made);
+        put_version(&versions, iter.index - 1, &made);
+        if (!csni_vec_push(&found, made)) status = csni_fail_memory(err, sizeof made);
+    }
+    csni_free(info->alloc, versions.by_number, MAX_VERSIONS * sizeof *versions.by_number);
+    if (status != CSN_OK) {
+        csni_vec_deinit(&found);
+        return status;
     }
     info->symbols[source].items = found.items;
     info->symbols[source].count = found.count;

@@ -6,8 +6,6 @@
 #include "dwarf/dwarf_private.h"
 #include "dwarf/dwarf_split.h"
 
-enum { MAX_CANDIDATES = 8 };
-
 /* GCC writes each type unit into a section of its own: all of one name become one. */
 static csn_status join_sections(struct csn_debug_info *info, struct csni_object *object, const char *name, struct csni_span *bytes,
                                 struct csni_span *joined, struct csn_error *err) {

@@ -1,4 +1,4 @@
-/* callsign/debug_info.h: units, DIEs, line tables, symbols and split DWARF, whole and damaged. */
+/* callsign/debug_info.h: units, DIEs, line tables, symbols and split DWARF, whole and damaged; versions of symbols. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,14 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include <callsign/debug_info.h>
 
+#include "object/elf/elf_layout.h"
 #include "support/split_sample.h"
 #include "support/test_alloc.h"
+#include "wire/wire_elf.h"
 
 static char folder[] = "/tmp/callsign-debug-XXXXXX";
 static char path[64];
@@ -346,6 +349,79 @@ static void damaged(void **state) {
     }
 }
 
+/* ---- versions of dynamic symbols ---- */
+
+enum { VERSIONED = 100000, DEFINED = 33000, NAME_V1 = 1, NAME_V2 = 4 }; /* offsets in VERSION_NAMES */
+static const char VERSION_NAMES[] = "\0V1\0V2";
+
+static void add_defined(struct wire *w, uint16_t flags, uint16_t number, uint32_t name, bool is_last) {
+    wire_u16(w, 1), wire_u16(w, flags), wire_u16(w, number), wire_u16(w, 1), wire_u32(w, 0);
+    wire_u32(w, 20), wire_u32(w, is_last ? 0 : 28);
+    wire_u32(w, name), wire_u32(w, 0);
+}
+
+static void add_needed(struct wire *w, uint16_t number, uint32_t name, bool is_last) {
+    wire_u32(w, 0), wire_u16(w, 0), wire_u16(w, number), wire_u32(w, name), wire_u32(w, is_last ? 0 : 16);
+}
+
+/* As many symbols and versions as a file of a few megabytes can have: numbers 0x8002, 2, 3, 4, 5, and one that is nowhere. */
+static void write_versioned(bool wide, bool big) {
+    static struct wire_symbol symbols[VERSIONED];
+    struct wire_elf elf;
+    struct wire of_symbols, defined, needed, out;
+    static const uint16_t numbers[] = { 0x8002, 2, 3, 4, 5, 0x7ffe };
+    wire_elf_init(&elf, wide, big, ET_DYN, wide ? EM_X86_64 : EM_386);
+    wire_elf_add(&elf, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000, (struct csni_span){ (const uint8_t *)"code", 4 });
+    uint32_t names = wire_elf_add(&elf, ".names", SHT_STRTAB, 0, 0, (struct csni_span){ (const uint8_t *)VERSION_NAMES, sizeof VERSION_NAMES });
+    wire_init(&of_symbols, big), wire_init(&defined, big), wire_init(&needed, big);
+    wire_u16(&of_symbols, 0);
+    for (size_t i = 0; i < VERSIONED; i++) {
+        symbols[i] = (struct wire_symbol){ .name = "f", .value = 0x1000, .size = 4, .type = STT_FUNC, .bind = STB_GLOBAL, .section = 1 };
+        wire_u16(&of_symbols, numbers[i < 5 ? i : 5]);
+    }
+    add_defined(&defined, 0, 2, NAME_V1, false);
+    add_defined(&defined, 0, 2, NAME_V2, false);
+    add_defined(&defined, 1, 3, NAME_V2, false);
+    add_defined(&defined, 0, 5, 100, false); /* no such name */
+    for (size_t i = 0; i < DEFINED; i++) add_defined(&defined, 0, 6, NAME_V1, i == DEFINED - 1);
+    wire_u16(&needed, 1), wire_u16(&needed, 3), wire_u32(&needed, 0), wire_u32(&needed, 16), wire_u32(&needed, 0);
+    add_needed(&needed, 2, NAME_V2, false);
+    add_needed(&needed, 4, NAME_V2, false);
+    add_needed(&needed, 5, NAME_V1, true);
+    wire_elf_add_symbols(&elf, SHT_DYNSYM, symbols, VERSIONED);
+    wire_elf_add_wire(&elf, ".gnu.version", SHT_PROGBITS, 0, 0, &of_symbols);
+    elf.sections[wire_elf_add_wire(&elf, ".gnu.version_d", SHT_PROGBITS, 0, 0, &defined)].link = names;
+    wire_elf_add_wire(&elf, ".gnu.version_r", SHT_PROGBITS, 0, 0, &needed);
+    wire_init(&out, big);
+    wire_elf_build(&elf, &out, NULL);
+    write_path((struct csni_span){ out.bytes, out.size });
+    wire_deinit(&of_symbols), wire_deinit(&defined), wire_deinit(&needed), wire_deinit(&out);
+    wire_elf_deinit(&elf);
+}
+
+static void versions(void **state) {
+    (void)state;
+    static const char *const expected[] = { "V1", "V1", "", "V2", "V1", "" };
+    for (int kind = 0; kind < 4; kind++) {
+        struct csn_debug_info *info;
+        const struct csn_debug_symbol *symbols;
+        size_t count;
+        write_versioned(kind & 1, kind & 2);
+        clock_t begun = clock();
+        assert_int_equal(csn_debug_info_open_file(path, NULL, &info, NULL), CSN_OK);
+        assert_int_equal(csn_debug_info_symbols(info, CSN_SYMBOLS_DYNAMIC, &symbols, &count, NULL), CSN_OK);
+        assert_true(clock() - begun < 4 * CLOCKS_PER_SEC); /* the list is not read for each symbol */
+        assert_int_equal(count, VERSIONED);
+        for (size_t i = 0; i < count; i++) {
+            const char *version = expected[i < 5 ? i : 5];
+            assert_int_equal(symbols[i].version.len, strlen(version));
+            assert_memory_equal(symbols[i].version.ptr, version, strlen(version));
+            assert_int_equal(symbols[i].is_default_version, *version && i > 0);
+        }
+        csn_debug_info_close(info);
+    }
+}
+
 /* ---- failures ---- */
 
 static csn_status open_whole(void *context, const struct csn_allocator *alloc) {
@@ -378,6 +454,6 @@ static void failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(whole), cmocka_unit_test(split), cmocka_unit_test(damaged),
-                                        cmocka_unit_test(failures) };
+                                        cmocka_unit_test(versions), cmocka_unit_test(failures) };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }
