@@ -688,6 +688,7 @@ PREFIXES = {
     "journal, short-monotonic": "[12345.678901] host orders[42]: ", "journal, short-delta": "[12345.678901 <    0.000123>] host orders[42]: ",
     "journal, short-unix": "1795377601.123456 host orders[42]: ", "RFC 3164": "<11>Nov 22 20:00:01 host orders[42]: ",
     "RFC 5424": "<11>1 2026-11-22T20:00:01.123Z host orders 42 ID47 - ", "PostgreSQL's time": "2026-11-22 20:00:01.123 UTC ",
+    "Heroku": "2026-11-22T20:00:01.123456+00:00 app[web.1]: ",
     "RFC 5424, data": '<165>1 2026-11-22T20:00:01.123-07:00 host orders - - [origin ip="a\\]b"][more] \ufeff',
     "compose, colours": "\033[36morders-1  |\033[0m ", "journal, colours": "\033[0;1;31mNov 22 20:00:01 host orders[42]: ",
 }

@@ -14,6 +14,7 @@
  *     2026-11-22 20:00:01.123   612-612   DEBUG       pid-612       A        #00 pc ...         the same since 2022
  *     F/DEBUG   (  612):     #00 pc ...                                  logcat -v brief
  *     2026-11-22T20:00:01.123456789Z stderr F #0 ...                     Kubernetes
+ *     2026-11-22T20:00:01.123456+00:00 app[web.1]: #0 ...                Heroku
  *     orders-1  | #0 ...                                                 docker compose
  *     MESSAGE=#0 ...                                                     journalctl -o export
  *
@@ -274,10 +275,20 @@ static bool skip_compose(struct line_scan *s) {
     return scan_char(s, ' ');
 }
 
+/* " app[web.1]: " without a host */
+static bool skip_process(struct line_scan *s) {
+    struct line_scan at = *s;
+    struct csn_str word;
+    if (!scan_char(&at, ' ') || !scan_word(&at, &word) || word.len < 4 || !scan_char(&at, ' ')) return false;
+    if (memcmp(word.ptr + word.len - 2, "]:", 2) != 0 || scan_digit_value(word.ptr[0]) < 10 || strchr("#[", word.ptr[0])) return false;
+    *s = at;
+    return true;
+}
+
 /* After a date and a time. */
 static size_t after_time(struct line_scan *s) {
     skip_zone(s);
-    if (!skip_container(s) && !skip_logcat(s) && !skip_host_and_program(s)) scan_char(s, ' ');
+    if (!skip_container(s) && !skip_logcat(s) && !skip_host_and_program(s) && !skip_process(s)) scan_char(s, ' ');
     return s->at;
 }
 
