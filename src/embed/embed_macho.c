@@ -54,6 +54,7 @@ struct macho {
     uint64_t linkedit;         /* place of its command; 0: none, or it is not the last in the file */
     uint64_t fixups_command;   /* place of that of chained fixups; 0: none */
     struct csni_macho_fixups fixups;
+    uint64_t strings_end;      /* of the symbol table's; 0: none */
     uint64_t signature;        /* place of its command; 0: none */
     bool resigns;              /* it is made anew, else dropped */
     struct csni_macho_signature old;
@@ -119,6 +120,7 @@ static csn_status survey(struct macho *x, struct csn_error *err) {
             return csni_fail(err, CSN_E_FORMAT, NULL, at, "load command %u of 0x%x bytes, 0x%llx are left", i, size, (ull)left);
         if (is_segment(x, at)) CSNI_TRY(survey_segment(x, at, size, err));
         if (type == LC_CODE_SIGNATURE && size >= LINKEDIT_DATA_COMMAND_SIZE) x->signature = at;
+        if (type == LC_SYMTAB && size >= SYMTAB_COMMAND_SIZE) x->strings_end = (uint64_t)get32(x, at + 16) + get32(x, at + 20);
         if (type == LC_DYLD_CHAINED_FIXUPS && size >= LINKEDIT_DATA_COMMAND_SIZE) x->fixups_command = at;
         at += size;
     }
@@ -139,6 +141,15 @@ static csn_status read_signature(struct macho *x, uint64_t off, uint64_t size, s
     return status;
 }
 
+/* Where what is kept ends if the signature, which begins at `off`, is dropped: codesign takes no image that has more bytes in
+ * __LINKEDIT than its commands tell, as those that align the signature. */
+static uint64_t end_without_signature(const struct macho *x, uint64_t off) {
+    if (x->strings_end > off || off - x->strings_end >= SIGNATURE_ALIGN) return off;
+    for (uint64_t i = x->strings_end; i < off; i++)
+        if (x->file.ptr[i]) return off;
+    return x->strings_end;
+}
+
 static csn_status check_macho_feasible(struct macho *x, struct csn_error *err) {
     if (get32(x, 12) == MH_FILESET) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "a file set: embed into its members");
     if (x->is_object && !x->only_segment) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "an object file without a segment");
@@ -148,7 +159,7 @@ static csn_status check_macho_feasible(struct macho *x, struct csn_error *err) {
     if (!x->linkedit || off < get_word(x, x->linkedit + x->f->fileoff) || off + size != x->file.size)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, x->signature, "the signature, 0x%llx bytes at 0x%llx, does not end the file",
                          (ull)size, (ull)off);
-    x->end = off;
+    x->end = x->resigns ? off : end_without_signature(x, off);
     return CSN_OK;
 }
 

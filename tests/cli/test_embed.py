@@ -426,6 +426,25 @@ def test_macho_chained_fixups(callsign, macho, tmp_path, arch):
     assert "chained fixups: the starts" in callsign.bad("embed", index, tmp_path / "bad", "--drop-signature", "-o", tmp_path / "none")
 
 
+def test_macho_signature_can_be_made_later(callsign, macho, tmp_path):
+    """codesign takes an image whose __LINKEDIT ends with its string table, without the bytes that align a signature."""
+    (tmp_path / "libSystem.tbd").write_text(LIBRARY)
+    padding = set()
+    for length in range(1, 21, 3):
+        (tmp_path / "program.c").write_text(SOURCE + f"static __attribute__((used)) int {'x' * length};")
+        run(tmp_path, "clang-22", "--target=arm64-apple-macos11", "-g", "-O2", "-c", "program.c", "-o", "arm64.o")
+        program = link_macho(tmp_path, "arm64", "-headerpad", "1000", name="program")
+        _, _, places = macho_segments(program)
+        padding.add(places[0x1d][0] - sum(places["strings"]))
+        index, _ = wanted(callsign, program)
+        callsign.good("embed", index, program, "--drop-signature", "-o", tmp_path / "out")
+        data, segments, places = macho_segments(tmp_path / "out")
+        _, _, off, size = segments["__LINKEDIT"]
+        assert off + size == len(data) == sum(places["strings"])
+        assert run(tmp_path, "llvm-nm-22", "out") == run(tmp_path, "llvm-nm-22", "program")
+    assert len(padding) > 1
+
+
 def test_macho_without_room(callsign, macho, tmp_path):
     index, _ = wanted(callsign, macho / "x86_64.tight")
     assert "no room for a load command" in callsign.bad("embed", index, macho / "x86_64.tight", "-o", tmp_path / "out")
