@@ -88,10 +88,7 @@ static node *parse_call(parser *p, const struct csni_itanium_operator *op) {
 }
 
 static node *parse_conversion(parser *p, const struct csni_itanium_operator *op) {
-    bool elsewhere = p->args_belong_elsewhere;
-    p->args_belong_elsewhere = true;
     node *type = csni_parse_type(p);
-    p->args_belong_elsewhere = elsewhere;
     if (!type) return NULL;
     struct csni_itanium_node *n;
     if (csni_take(p, '_')) {
@@ -417,7 +414,10 @@ static node *parse_expression(parser *p) {
     return csni_take(p, 'u') ? parse_vendor_expression(p) : csni_parse_unresolved_name(p, global);
 }
 
-node *csni_parse_expression(parser *p) { return csni_leave(p, csni_enter(p) ? parse_expression(p) : NULL); }
+node *csni_parse_expression(parser *p) {
+    bool ambiguous = csni_open_brackets(p);
+    return csni_close_brackets(p, ambiguous, csni_leave(p, csni_enter(p) ? parse_expression(p) : NULL));
+}
 
 node *csni_parse_constraint(parser *p) {
     bool unknown = p->parameters_unknown;

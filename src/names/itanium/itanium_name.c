@@ -9,12 +9,14 @@ static node std_name = NAME("std");
 struct saved_params {
     struct csni_name_stack outer;
     uint32_t level_base, level_count;
+    bool args_ambiguous, forward_allowed;
 };
 
 static struct saved_params begin_own_params(parser *p) {
-    struct saved_params saved = { p->outer, p->level_base, p->levels.count };
+    struct saved_params saved = { p->outer, p->level_base, p->levels.count, p->args_ambiguous, p->forward_allowed };
     p->level_base = p->levels.count;
     p->outer = (struct csni_name_stack){ 0 };
+    p->args_ambiguous = p->forward_allowed = false;
     return saved;
 }
 
@@ -22,6 +24,8 @@ static void end_own_params(parser *p, const struct saved_params *saved) {
     p->levels.count = saved->level_count;
     p->level_base = saved->level_base;
     p->outer = saved->outer;
+    p->args_ambiguous = saved->args_ambiguous;
+    p->forward_allowed = saved->forward_allowed;
 }
 
 /* ---- unqualified names ---- */
@@ -37,11 +41,11 @@ node *csni_parse_source_name(parser *p) {
 
 /* "cv": the type may use template parameters whose arguments come later. */
 static node *parse_conversion_operator(parser *p, struct csni_itanium_traits *traits) {
-    bool elsewhere = p->args_belong_elsewhere, forward = p->forward_allowed;
-    p->args_belong_elsewhere = true;
+    bool ambiguous = p->args_ambiguous, forward = p->forward_allowed;
+    p->args_ambiguous = true;
     p->forward_allowed = forward || traits;
     node *type = csni_parse_type(p);
-    p->args_belong_elsewhere = elsewhere;
+    p->args_ambiguous = ambiguous;
     p->forward_allowed = forward;
     if (type && traits) traits->without_return_type = true;
     return csni_make_word(p, NODE_PREFIXED, "operator ", type);
@@ -384,11 +388,20 @@ static node *special(parser *p, const char *word, node *(*parse)(parser *)) {
 
 static node *parse_bare_name(parser *p) { return csni_parse_name(p, NULL); }
 
+/* Functions of the technical specification for transactional memory (gcc -fgnu-tm). */
+static node *parse_transaction_name(parser *p) {
+    char kind = csni_peek(p, 2);
+    if (kind != 't' && kind != 'n') return NULL;
+    p->at++;
+    return special(p, kind == 't' ? "transaction clone for " : "non-transaction clone for ", csni_parse_encoding);
+}
+
 static node *parse_g_name(parser *p) {
     switch (csni_peek(p, 1)) {
     case 'V': return special(p, "guard variable for ", parse_bare_name);
     case 'R': p->at += 2; return parse_reference_temporary(p);
     case 'I': p->at += 2; return parse_module_initializer(p);
+    case 'T': return parse_transaction_name(p);
     default: return NULL;
     }
 }

@@ -20,9 +20,20 @@ struct csni_itanium_parser {
     size_t lambda_level;                  /* the level whose parameters "auto" stands for; SIZE_MAX: none */
     uint32_t invented[3];                 /* parameters by enum csni_itanium_param */
     uint32_t depth;
-    bool args_belong_elsewhere;           /* template arguments that follow are not those of the type: conversion operators */
+    bool args_ambiguous;                  /* in the type of a conversion operator: arguments that follow may be the operator's */
+    bool args_chosen;                     /* such arguments were met */
+    uint8_t args_choice;                  /* enum csni_itanium_args */
     bool forward_allowed;
     bool parameters_unknown;              /* inside a constraint, where levels are not followed */
+};
+
+/* Whose template arguments are that follow a substitution or a parameter in the type of a conversion operator: "cvPS_IiE" is "X<int>*"
+ * of an operator without arguments, or "X*" of one with them. The grammar does not tell. */
+enum csni_itanium_args {
+    ARGS_OF_TEMPLATES, /* the type's after what is known as a template, otherwise the operator's */
+    ARGS_OF_OPERATOR,
+    ARGS_OF_TYPE,
+    ARGS_CHOICES
 };
 
 /* What a name shows of the function type that may follow. */
@@ -95,6 +106,16 @@ node *csni_parse_operator_name(parser *p, struct csni_itanium_traits *traits);
 node *csni_parse_unnamed_type(parser *p, struct csni_itanium_traits *traits);
 
 node *csni_parse_type(parser *p);
+/* Inside of brackets, what follows a part of the type belongs to that part. Gives what csni_close_brackets() takes. */
+static inline bool csni_open_brackets(parser *p) {
+    bool ambiguous = p->args_ambiguous;
+    p->args_ambiguous = false;
+    return ambiguous;
+}
+static inline node *csni_close_brackets(parser *p, bool ambiguous, node *n) {
+    p->args_ambiguous = ambiguous;
+    return n;
+}
 node *csni_parse_decltype(parser *p);
 
 node *csni_parse_substitution(parser *p);

@@ -246,7 +246,7 @@ static bool begin_params(parser *p) {
     return csni_name_push(p->memory, &p->levels, &p->outer);
 }
 
-node *csni_parse_template_args(parser *p, bool of_encoding) {
+static node *parse_args(parser *p, bool of_encoding) {
     uint32_t base = p->parts.count;
     if (!csni_take(p, 'I') || (of_encoding && !begin_params(p))) return NULL;
     while (!csni_take(p, 'E')) {
@@ -257,4 +257,9 @@ node *csni_parse_template_args(parser *p, bool of_encoding) {
         break;
     }
     return csni_make_list(p, NODE_TEMPLATE_ARGS, base);
+}
+
+node *csni_parse_template_args(parser *p, bool of_encoding) {
+    bool ambiguous = csni_open_brackets(p);
+    return csni_close_brackets(p, ambiguous, parse_args(p, of_encoding));
 }

@@ -159,7 +159,7 @@ static bool parse_function_params(parser *p, unsigned *qualifiers) {
     }
 }
 
-static node *parse_function_type(parser *p) {
+static node *parse_function(parser *p) {
     unsigned qualifiers = csni_parse_qualifiers(p);
     node *exceptions = NULL;
     if (!parse_exceptions(p, &exceptions)) return NULL;
@@ -176,6 +176,11 @@ static node *parse_function_type(parser *p) {
     n->flag = (uint8_t)qualifiers;
     n->has_right = n->is_function = ANSWER_YES;
     return n;
+}
+
+static node *parse_function_type(parser *p) {
+    bool ambiguous = csni_open_brackets(p);
+    return csni_close_brackets(p, ambiguous, parse_function(p));
 }
 
 /* ---- compound types ---- */
@@ -289,11 +294,34 @@ static node *with_template_args(parser *p, node *template) {
     return args ? csni_make_pair(p, NODE_TEMPLATE_ID, template, args) : NULL;
 }
 
+/* Whether something has been named with arguments of it. Of a name with more candidates than any real one's not all are looked at. */
+static bool is_known_template(const parser *p, node *type) {
+    enum { LOOKED_AT_MAX = 1024 };
+    if (type->kind == NODE_STD) return type->flag == STD_ALLOCATOR || type->flag == STD_BASIC_STRING;
+    for (uint32_t i = 0; i < p->substitutions.count && i < LOOKED_AT_MAX; i++) {
+        node *other = p->substitutions.at[i];
+        if (other->kind == NODE_TEMPLATE_ID && other->a == type) return true;
+    }
+    return false;
+}
+
+/* Whether the arguments that follow are of `type`, a substitution or a parameter. */
+static bool has_own_args(parser *p, node *type) {
+    if (csni_peek(p, 0) != 'I') return false;
+    if (!p->args_ambiguous) return true;
+    p->args_chosen = true;
+    switch (p->args_choice) {
+    case ARGS_OF_TEMPLATES: return is_known_template(p, type);
+    case ARGS_OF_TYPE: return type->kind != NODE_TEMPLATE_ID;
+    default: return false;
+    }
+}
+
 static node *parse_param_type(parser *p) {
     char next = csni_peek(p, 1);
     if (next == 's' || next == 'u' || next == 'e') return parse_class_type(p);
     node *param = csni_parse_template_param(p);
-    if (!param || p->args_belong_elsewhere || csni_peek(p, 0) != 'I') return param;
+    if (!param || !has_own_args(p, param)) return param;
     return csni_add_substitution(p, param) ? with_template_args(p, param) : NULL;
 }
 
@@ -302,7 +330,7 @@ static node *parse_substituted_type(parser *p, bool *is_old) {
     bool is_substitution = false;
     node *type = csni_parse_unscoped_name(p, NULL, &is_substitution);
     if (!type) return NULL;
-    if (csni_peek(p, 0) == 'I' && (!is_substitution || !p->args_belong_elsewhere)) {
+    if (is_substitution ? has_own_args(p, type) : csni_peek(p, 0) == 'I') {
         if (!is_substitution && !csni_add_substitution(p, type)) return NULL;
         return with_template_args(p, type);
     }

@@ -215,6 +215,61 @@ static void test_local_template(void **state) {
     assert_string_equal(out, "auto use()::$_0::operator()<use()::Here>(use()::Here&&, int (*)(use()::Here))");
 }
 
+/* Conversion operators, as gcc 12 and clang 22 both mangle them. llvm-cxxfilt 22 gives up, or takes arguments of the type for the operator's
+ * ("X<int>::operator X*<long>()") and parameters of another function for its own. */
+static void test_conversion_operators(void **state) {
+    (void)state;
+    static const struct pair operators[] = {
+        { "_ZNK1AcvNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEEv",
+          "A::operator std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>>() const" },
+        { "_ZNK1AcvSt6vectorIiSaIiEEEv", "A::operator std::vector<int, std::allocator<int>>() const" },
+        { "_ZN1AcvPSt6vectorIS0_IiSaIiEESaIS2_EEEv",
+          "A::operator std::vector<std::vector<int, std::allocator<int>>, std::allocator<std::vector<int, std::allocator<int>>>>*()" },
+        { "_ZN1AcvPFvSaIiERS_EEv", "A::operator void (*)(std::allocator<int>, A&)()" },
+        { "_ZN1AcvSt6vectorIT_SaIS1_EEI1BEEv", "A::operator std::vector<B, std::allocator<B>><B>()" },
+        { "_ZN1AcvT_IiEI1XEEv", "A::operator X<int><X>()" },
+        { "_ZN1XIiEcvPS_IlEEv", "X<int>::operator X<long>*()" },
+        { "_ZN1XIiEcvRS_IcEEv", "X<int>::operator X<char>&()" },
+        { "_ZN1XIiEcvPSaIiEEv", "X<int>::operator std::allocator<int>*()" },
+        { "_ZN1XIiEcvPS_IT_EI1BEEv", "X<int>::operator X<B>*<B>()" },
+        { "_ZN1XIiEcvMT_S_IS1_EI1BEEv", "X<int>::operator X<B> B::*<B>()" },
+        { "_Z1fI1AEDTcvSaIT_E_EES1_", "decltype((std::allocator<A>)()) f<A>(A)" },
+        { "_ZN1AcvP1BIXadL_Z1gIiEvT_EEEIS_EEv", "A::operator B<&void g<int>(int)>*<A>()" },
+        /* Here the arguments are the operator's. */
+        { "_ZN1XIiEcvMT_S1_I1BEEv", "X<int>::operator B B::*<B>()" },
+        { "_ZN1XIiEcvMT_S0_I1BEEv", "X<int>::operator X<int> B::*<B>()" },
+        { "_ZN1AcvMT_S_I1BEEv", "A::operator A B::*<B>()" },
+        { "_ZN4WrapI3FooEcvPS0_ILi0EEEv", "Wrap<Foo>::operator Foo*<0>()" },
+    };
+    char out[512];
+    size_t len;
+    for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+        assert_true(demangle(str(operators[i].mangled), out, sizeof(out), &len));
+        assert_string_equal(out, operators[i].plain);
+    }
+    assert_false(demangle(str("_ZN1XIiEcvPS_IlE"), out, sizeof(out), &len));
+    assert_false(demangle(str("_ZN1XIiEcvPS_IlEIcEIdEEv"), out, sizeof(out), &len));
+}
+
+/* Clones for transactional memory, which gcc makes and libstdc++ exports; llvm-cxxfilt 22 cannot read them. */
+static void test_transaction_clones(void **state) {
+    (void)state;
+    static const struct pair clones[] = {
+        { "_ZGTtNKSt9exception4whatEv", "transaction clone for std::exception::what() const" },
+        { "_ZGTtnwm", "transaction clone for operator new(unsigned long)" },
+        { "_ZGTtNSt11range_errorC1EPKc", "transaction clone for std::range_error::range_error(char const*)" },
+        { "_ZGTn1fi", "non-transaction clone for f(int)" },
+    };
+    char out[128];
+    size_t len;
+    for (size_t i = 0; i < sizeof(clones) / sizeof(clones[0]); i++) {
+        assert_true(demangle(str(clones[i].mangled), out, sizeof(out), &len));
+        assert_string_equal(out, clones[i].plain);
+    }
+    assert_false(demangle(str("_ZGTx1fi"), out, sizeof(out), &len));
+    assert_false(demangle(str("_ZGT"), out, sizeof(out), &len));
+}
+
 /* The text is cut where there is no room, and counted on. */
 static void test_text_is_cut(void **state) {
     (void)state;
@@ -288,6 +343,7 @@ int main(void) {
         cmocka_unit_test(test_names),       cmocka_unit_test(test_truncated),   cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_local_template), cmocka_unit_test(test_text_is_cut), cmocka_unit_test(test_depth),
         cmocka_unit_test(test_steps),       cmocka_unit_test(test_numbers_beyond_the_name),
+        cmocka_unit_test(test_conversion_operators), cmocka_unit_test(test_transaction_clones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
