@@ -117,19 +117,19 @@ static void note_inlined(struct perf_input *perf, const struct line_frame *frame
     perf->inlined_pc = frame->pc;
 }
 
-/* The frame below lines of inlined calls brings them along, if it has their address. perf leaves it out where it takes its function for
- * another inlined call: then the names are all there is. */
-static bool add_inlined_alone(struct perf_input *perf, const struct line_frame *below) {
-    bool alone = perf->inlined_count && (!below || below->pc != perf->inlined_pc);
+/* The frame below lines of inlined calls brings them along, if it has their address, and an index. perf leaves it out where it takes its
+ * function for another inlined call: then the names are all there is. */
+static bool add_inlined(struct perf_input *perf, const struct line_frame *below) {
+    const bool alone = perf->inlined_count && (!below || below->pc != perf->inlined_pc);
     if (alone && !profile_frames_locate(&perf->frames)) return false;
-    for (uint32_t i = 0; alone && i < perf->inlined_count; i++)
-        if (!profile_frames_add_name(&perf->frames, perf->inlined[i])) return false;
+    for (uint32_t i = 0; i < perf->inlined_count; i++)
+        if (!(alone ? profile_frames_add_name : profile_frames_add_inlined)(&perf->frames, perf->inlined[i])) return false;
     perf->inlined_count = 0;
     return true;
 }
 
 static bool add_chain_frame(struct perf_input *perf, const struct line_frame *frame) {
-    return add_inlined_alone(perf, frame) && profile_frames_add(&perf->frames, frame);
+    return add_inlined(perf, frame) && profile_frames_add(&perf->frames, frame);
 }
 
 /* The stack of the chain, from its second line on; `frame` is the first. */
@@ -145,7 +145,7 @@ static bool read_chain_rest(struct perf_input *perf, size_t from, const struct l
         kind = KIND_NONE;
         if (line.len && !read_chain_line(perf, line, true, &frame, &kind)) return false;
     }
-    return add_inlined_alone(perf, NULL) && profile_frames_locate(&perf->frames) && profile_frames_end(&perf->frames, false, out_stack);
+    return add_inlined(perf, NULL) && profile_frames_locate(&perf->frames) && profile_frames_end(&perf->frames, false, out_stack);
 }
 
 /* The sample whose head was read, and whose chain is complete. */

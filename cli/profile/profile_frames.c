@@ -22,12 +22,13 @@ void profile_frames_deinit(struct profile_frames *frames) {
     stack_modules_deinit(&frames->modules);
     free(frames->state);
     free(frames->names);
+    free(frames->inlined);
     free(frames->locations);
 }
 
 void profile_frames_begin(struct profile_frames *frames) {
     session_begin_stack(frames->session);
-    frames->location_count = 0;
+    frames->location_count = frames->inlined_count = 0;
 }
 
 static bool keep_name(struct profile_frames *frames, size_t frame, struct csn_str name) {
@@ -42,6 +43,12 @@ bool profile_frames_add(struct profile_frames *frames, const struct line_frame *
     size_t before = frames->session->frame_count;
     if (!stack_modules_add_frame(&frames->modules, frames->dialect, frames->state, frame) || frames->modules.no_memory) return false;
     return frames->session->frame_count == before || keep_name(frames, before, frame->symbol);
+}
+
+bool profile_frames_add_inlined(struct profile_frames *frames, struct csn_str name) {
+    if (!reserve_items(&frames->inlined, &frames->inlined_capacity, frames->inlined_count + 1, sizeof(*frames->inlined))) return false;
+    frames->inlined[frames->inlined_count++] = (struct inlined_name){ frames->session->frame_count, name };
+    return true;
 }
 
 static bool add_location(struct profile_frames *frames, const struct csn_profile_location *location) {
@@ -71,9 +78,16 @@ static bool place_in_module(struct profile_frames *frames, const struct stack_mo
     return csn_profile_add_module(frames->profile, &own, &out->module, NULL) == CSN_OK;
 }
 
-static bool locate_frame(struct profile_frames *frames, size_t i) {
+/* Before the frame itself. `next`: the first of the names that is not of a frame before. */
+static bool add_inlined_names(struct profile_frames *frames, size_t i, bool has_index, size_t *next) {
+    for (; *next < frames->inlined_count && frames->inlined[*next].frame <= i; ++*next)
+        if (!has_index && frames->inlined[*next].frame == i && !profile_frames_add_name(frames, frames->inlined[*next].name)) return false;
+    return true;
+}
+
+static bool locate_frame(struct profile_frames *frames, size_t i, size_t *next_inlined) {
     enum { LOOKUP = CSN_STACK_EXACT | CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER };
-    const struct stack_session *session = frames->session;
+    struct stack_session *session = frames->session;
     const struct csn_stack_frame *frame = &session->frames[i];
     const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, i);
     struct csn_profile_location location = { .module = CSN_PROFILE_NO_MODULE, .name = frames->names[i], .flags = frame->flags & LOOKUP };
@@ -81,20 +95,24 @@ static bool locate_frame(struct profile_frames *frames, size_t i) {
     if (symbol) {
         location.name = frame_symbol_name(&session->frame_symbols, symbol);
         location.flags = 0;
-        return add_location(frames, &location);
+        return add_inlined_names(frames, i, false, next_inlined) && add_location(frames, &location);
     }
     if (frame->flags & CSN_STACK_ADDRESS) module = &session->modules->items[frame->module];
     else module = covering_module(session, frame->pc);
     location.kind = module ? CSN_PROFILE_AT_ADDRESS : CSN_PROFILE_AT_PC;
     location.value = frame->pc - (module && !(frame->flags & CSN_STACK_ADDRESS) ? module->bias : 0);
+    const bool has_index = module && session_index(session, (uint32_t)(module - session->modules->items));
+    if (!add_inlined_names(frames, i, has_index, next_inlined)) return false;
     if (module && !place_in_module(frames, module, &location)) return false;
     return add_location(frames, &location);
 }
 
 bool profile_frames_locate(struct profile_frames *frames) {
     stack_place_rest(&frames->modules.places, frames->session);
+    size_t next_inlined = 0;
     for (size_t i = 0; i < frames->session->frame_count; i++)
-        if (!locate_frame(frames, i)) return false;
+        if (!locate_frame(frames, i, &next_inlined)) return false;
+    frames->inlined_count = 0;
     session_begin_stack(frames->session);
     return true;
 }

@@ -6,6 +6,12 @@
 
 #include "stack/lines/stack_modules.h"
 
+/* A call that the text says was inlined into a frame of the session. */
+struct inlined_name {
+    size_t frame;
+    struct csn_str name;
+};
+
 /* One stack on its way. All zeros but for the first members at first. */
 struct profile_frames {
     struct csn_profile *profile;
@@ -15,6 +21,8 @@ struct profile_frames {
     void *state;                 /* of the dialect */
     struct csn_str *names;       /* by frame of the session: what the text calls it */
     size_t name_capacity;
+    struct inlined_name *inlined; /* by frame, the innermost first */
+    size_t inlined_count, inlined_capacity;
     uint32_t *locations;
     size_t location_count, location_capacity;
 };
@@ -27,6 +35,8 @@ void profile_frames_deinit(struct profile_frames *frames);
 void profile_frames_begin(struct profile_frames *frames);
 /* A frame that the dialect has read; the text that it points into must stay until the stack ends. */
 bool profile_frames_add(struct profile_frames *frames, const struct line_frame *frame);
+/* A call that was inlined into the next frame: its name is needed only where no index brings it along. Stays as long as that frame's text. */
+bool profile_frames_add_inlined(struct profile_frames *frames, struct csn_str name);
 /* A name without an address becomes a location at once. */
 bool profile_frames_add_name(struct profile_frames *frames, struct csn_str name);
 /* The frames of the session so far become locations, behind those that there are. */

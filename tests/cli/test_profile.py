@@ -76,6 +76,19 @@ def test_inlined_calls_of_perf(callsign, symbols, tmp_path):
     assert names[("square", "main", "start_impl", "main", "run", "start")] == [1, 500000]
 
 
+@pytest.mark.parametrize("module, place", [("/nowhere/app", 0x1004), ("[kernel.kallsyms]", 0xffffffff81001004), ("[nf_tables]", 0xffffffffc0a31004)])
+def test_inlined_calls_of_perf_without_an_index(callsign, tmp_path, module, place):
+    """There is nothing to bring them along: perf's own names were lost."""
+    text = (f"app  4242 [001] 12.345678:     1 cycles:u: \n\t{place:>16x} deepest (inlined)\n\t{place:>16x} inner (inlined)\n"
+            f"\t{place:>16x} square+0x4 ({module})\n\t            3010 second (inlined)\n\t            3010 main+0x10 (/nowhere/other)\n\n")
+    (tmp_path / "in.perf").write_text(text * 2)
+    callsign.good("profile", tmp_path / "in.perf", "--no-search", "-q", "-o", tmp_path / "out.folded")
+    assert (tmp_path / "out.folded").read_text() == "main;second;square;inner;deepest 2\n"
+    gsym_make.write(tmp_path / "other.gsym", [{"start": 0x3000, "size": 0x40, "name": "main", "line": 40}])
+    callsign.good("profile", tmp_path / "in.perf", "--no-search", "-q", "-i", tmp_path / "other.gsym", "-o", tmp_path / "out.folded")
+    assert (tmp_path / "out.folded").read_text() == "main;square;inner;deepest 2\n"
+
+
 @pytest.mark.parametrize("size", [1021, 1022, 1023, 5000])
 def test_long_names(callsign, tmp_path, size):
     """The text of a name is one longer than its buffer, just fits, or is much longer."""
