@@ -58,10 +58,21 @@ static void read_meta(const char *path, struct artifact *artifact) {
     json_decref(root);
 }
 
+/* LLDB's tree is made of the id alone: 3322/1100/5544/7766/8899/AABBCCDDEEFF[.app]. */
+static bool is_of_lldb(const char *path) {
+    for (int part = 0; part < 6; part++) {
+        size_t digits = strspn(path, "0123456789abcdefABCDEF");
+        if (digits != (part < 5 ? 4 : 12) || (part < 5 && path[digits] != '/')) return false;
+        path += digits + (part < 5);
+    }
+    return !*path || strcmp(path, ".app") == 0;
+}
+
 /* In trees that have the name in a folder above, it is there: libshop.so/ID/libshop.so.sym. */
 static void name_from_path(struct artifact *artifact) {
     const char *first = strchr(artifact->path, '/'), *second = first ? strchr(first + 1, '/') : NULL;
-    if (*artifact->name || !second || strncmp(artifact->path, ".build-id/", 10) == 0 || strncmp(artifact->path, "buildid/", 8) == 0) return;
+    if (is_of_lldb(artifact->path)) artifact->name[0] = 0;
+    if (*artifact->name || !second || is_of_lldb(artifact->path) || strncmp(artifact->path, ".build-id/", 10) == 0 || strncmp(artifact->path, "buildid/", 8) == 0) return;
     size_t size = (size_t)(first - artifact->path);
     if (size < 3 || size >= NAME_SIZE || artifact->path[0] == '_') return;
     memcpy(artifact->name, artifact->path, size);
@@ -79,8 +90,8 @@ static void scan_file(struct scan *scan, const char *relative, const char *path,
     }
     snprintf(artifact.path, sizeof(artifact.path), "%s", relative);
     snprintf(artifact.source, sizeof(artifact.source), "scan");
-    read_meta(path, &artifact);
     name_from_path(&artifact);
+    read_meta(path, &artifact);
     scan->counts.added++;
     if (catalogue_put(scan->store->catalogue, &artifact) < 0) scan->failed = true;
 }

@@ -471,6 +471,19 @@ def test_code_ids_of_windows(callsign, tmp_path, code_id):
     assert json.loads(callsign.good("store", "add", "--store", tmp_path / "store", "--json", tmp_path / "in.sym"))["code_id"] == code_id.lower()
 
 
+def test_files_of_lldb_have_no_name(callsign, images, tmp_path):
+    """The tree is made of the id alone; the name is in the file beside, where there is one."""
+    shop = images["libshop.so"]
+    for head, ending, meta in ((3322, "", False), (3323, ".app", False), (3324, "", True)):
+        path = tmp_path / "store" / f"{head}/1100/5544/7766/8899/AABBCCDDEEFF{ending}"
+        path.parent.mkdir(parents=True)
+        shutil.copy(shop.path, path)
+        if meta:
+            path.with_name(path.name + ".meta").write_text('{"name":"libshop.so"}')
+    listed = [json.loads(line) for line in callsign.good("store", "list", "--store", tmp_path / "store", "--json").splitlines()]
+    assert {file["path"][:4]: file["name"] for file in listed} == {"3322": "", "3323": "", "3324": "libshop.so"}
+
+
 def test_archives(callsign, images, tmp_path):
     need("tar")
     folder = images["app"].path.parent
