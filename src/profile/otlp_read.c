@@ -1,4 +1,6 @@
 /* OpenTelemetry's profiles: tables that everything else refers to by index, index 0 being nothing. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hex.h"
@@ -72,11 +74,30 @@ static csn_status read_string(struct otlp_reader *r, struct csni_span bytes) {
     return csni_vec_push(&r->strings.items, number) ? CSN_OK : fail_memory(r);
 }
 
-/* AnyValue: a text, or a number. */
-static csn_status read_value(struct otlp_reader *r, struct csni_span bytes, struct profile_label *out) {
+/* With as many digits as tell it from its neighbours. The decimal point may be another one in the locale of the program. */
+static csn_status read_double(struct otlp_reader *r, uint64_t bits, uint32_t *out) {
+    char text[48];
+    double value;
+    size_t used = 0;
+    memcpy(&value, &bits, sizeof value);
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    for (const char *at = text; *at; at++) {
+        if (strchr("0123456789+-einfa", *at)) text[used++] = *at;
+        else if (!used || text[used - 1] != '.') text[used++] = '.';
+    }
+    return csni_profile_string(r->p, (struct csn_str){ text, used }, out, r->err);
+}
+
+/* AnyValue: a text, or a number. *is_label: false for a list, a map or bytes, which no label has. */
+static csn_status read_value(struct otlp_reader *r, struct csni_span bytes, struct profile_label *out, bool *is_label) {
     struct csni_cursor c = csni_cursor_at(bytes, false);
     struct proto_field field;
     while (csni_proto_next(&c, &field)) {
+        if (field.number >= 5 && field.number <= 7) *is_label = false;
+        if (field.number == 4 && field.type == PROTO_FIXED64) CSNI_TRY(read_double(r, field.value, &out->text));
         if (field.number == 1 && field.type == PROTO_BYTES)
             CSNI_TRY(csni_profile_string(r->p, (struct csn_str){ (const char *)field.bytes.ptr, field.bytes.size }, &out->text, r->err));
         if ((field.number == 2 || field.number == 3) && field.type == PROTO_VARINT) out->number = (int64_t)field.value;
@@ -89,12 +110,14 @@ static csn_status read_attribute(struct otlp_reader *r, struct csni_span bytes) 
     struct csni_cursor c = csni_cursor_at(bytes, false);
     struct profile_label label = { .key = 0 };
     struct proto_field field;
+    bool is_label = true;
     while (csni_proto_next(&c, &field)) {
         if (field.number == 1 && field.type == PROTO_VARINT) CSNI_TRY(string_of(r, field.value, bytes, &label.key));
-        if (field.number == 2 && field.type == PROTO_BYTES) CSNI_TRY(read_value(r, field.bytes, &label));
+        if (field.number == 2 && field.type == PROTO_BYTES) CSNI_TRY(read_value(r, field.bytes, &label, &is_label));
         if (field.number == 3) CSNI_TRY(string_of(r, field.value, bytes, &label.unit));
     }
     if (c.failed) return fail_message(r, "an attribute", &c);
+    if (!is_label) label.key = 0; /* left out by take_attributes() */
     return csni_vec_push(&r->attributes, label) ? CSN_OK : fail_memory(r);
 }
 
@@ -105,7 +128,7 @@ static csn_status take_attributes(struct otlp_reader *r, const struct proto_fiel
     bool more = field->type == PROTO_VARINT || csni_proto_next_number(&packed, &index);
     for (; more; more = csni_proto_next_number(&packed, &index)) {
         if (index >= r->attributes.count) return fail_index(r, field->bytes, "attribute", index, r->attributes.count);
-        if (index && !csni_vec_push(&r->labels, r->attributes.items[index])) return fail_memory(r);
+        if (index && r->attributes.items[index].key && !csni_vec_push(&r->labels, r->attributes.items[index])) return fail_memory(r);
     }
     return packed.failed ? fail_message(r, "a list of attributes", &packed) : CSN_OK;
 }
@@ -354,10 +377,11 @@ static csn_status read_resource_attribute(struct otlp_reader *r, struct csni_spa
     struct csni_cursor c = csni_cursor_at(bytes, false);
     struct profile_label label = { .key = 0 };
     struct proto_field field;
+    bool is_label = true;
     while (csni_proto_next(&c, &field)) {
         if (field.number == 1 && field.type == PROTO_BYTES)
             CSNI_TRY(csni_profile_string(r->p, (struct csn_str){ (const char *)field.bytes.ptr, field.bytes.size }, &label.key, r->err));
-        if (field.number == 2 && field.type == PROTO_BYTES) CSNI_TRY(read_value(r, field.bytes, &label));
+        if (field.number == 2 && field.type == PROTO_BYTES) CSNI_TRY(read_value(r, field.bytes, &label, &is_label));
         if (field.number == 3 && field.type == PROTO_VARINT && field.value) CSNI_TRY(string_of(r, field.value, bytes, &label.key));
     }
     if (c.failed) return fail_message(r, "an attribute of a resource", &c);

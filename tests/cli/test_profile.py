@@ -494,6 +494,20 @@ def test_otlp_json_in(callsign, symbols, tmp_path, how):
     assert out.samples[0][0][0]["mapping"]["build_id"] == "abcdef01"
 
 
+def test_otlp_values_of_attributes(callsign, symbols, tmp_path):
+    """A real number is a label with a text. A list, a map or bytes are none: they were labels with the number 0, as were real numbers."""
+    values = {"real": {"doubleValue": 0.1}, "whole": {"doubleValue": -3}, "number": {"intValue": "-5"}, "yes": {"boolValue": True},
+              "list": {"arrayValue": {"values": [{"intValue": "1"}]}}, "map": {"kvlistValue": {"values": []}}, "bytes": {"bytesValue": "AQI="}}
+    data = otlp_json()
+    tables, samples = data["dictionary"], data["resourceProfiles"][0]["scopeProfiles"][0]["profiles"][0]["samples"]
+    first = len(tables["attributeTable"])
+    tables["attributeTable"] += [{"keyStrindex": len(tables["stringTable"]) + i, "value": value} for i, value in enumerate(values.values())]
+    tables["stringTable"] += list(values)
+    samples[:] = [{"stackIndex": 1, "values": ["1"], "attributeIndices": list(range(first, first + len(values)))}]
+    out = Pprof(convert(callsign, symbols, tmp_path, json.dumps(data), "out.pb"))
+    assert [labels for _, _, labels in out.samples] == [[("real", "0.1"), ("whole", "-3"), ("number", 2**64 - 5), ("yes", 1)]]
+
+
 def test_otlp_json_out(callsign, symbols, tmp_path):
     """Numbers of 64 bits are strings, others are not."""
     data = json.loads(convert(callsign, symbols, tmp_path, json.dumps(otlp_json()), "out.otlp.json"))
