@@ -466,6 +466,36 @@ def test_the_cache_tells_builds_of_one_guid_apart(callsign, tmp_path):
         assert f"{name} + 0 at" in callsign.good("lookup", place / "app.exe", "140001000", "--cache-dir", cache)
 
 
+@pytest.mark.parametrize("members", [{"debug_file": "C:\\build\\app.pdb"}, {"code_id": ""}, {"code_id": None}])
+def test_windows_modules_of_minidump_stackwalk(callsign, tmp_path, members):
+    """Form: json-schema.md of minidump-stackwalk. The code id of a Windows module is a time stamp and a size, its build id the debug id."""
+    program = build(tmp_path, "x86_64")
+    index, folders = tmp_path / "app.gsym", tmp_path / "symbols"
+    convert(callsign, program, index)
+    at = code_addresses(callsign, index)[0]
+    base = 0x7ff612340000
+    module = {"base_addr": f"0x{base:016x}", "end_addr": f"0x{base + 0x123000:016x}", "filename": "app.exe", "debug_file": "app.pdb",
+              "code_id": "6a1b2c3d123000", "debug_id": identity(program)[1], **members}
+    frame = {"frame": 0, "function": None, "module": "app.exe", "module_offset": f"0x{at - 0x140000000:08x}",
+             "offset": f"0x{at - 0x140000000 + base:016x}", "trust": "context"}
+    stack = {"frame_count": 1, "frames": [frame]}
+
+    def named(*options):
+        report = {"crash_info": {}, "crashing_thread": stack, "modules": [module], "threads": [stack]}
+        done = callsign.run("stack", "--json", "--no-search", *options, stdin=json.dumps(report))
+        return [frame["frames"] and frame["frames"][-1]["function"] for frame in json.loads(done.stdout.splitlines()[0])["frames"]], done.stderr
+
+    name, errors = named("--index", index)
+    assert name[0] and "not used" not in errors
+    build_id = json.loads(callsign.good("dump", "--json", index).splitlines()[0])["header"]["build_id"]
+    (folders / build_id[:2]).mkdir(parents=True)
+    shutil.copyfile(index, folders / build_id[:2] / f"{build_id[2:]}.gsym")
+    assert named("--symbols", folders)[0] == name
+    module["debug_id"] = "0" + module["debug_id"][1:]
+    assert named("--index", index)[0] == [[]]
+    assert "another build id" in named("--index", index)[1]
+
+
 FOLDED = r"""
 volatile int sink;
 enum E { ONE }; struct P { int v; }; template <class T> struct V { T v; };

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "stack/dialects/json_members.h"
 #include "stack/dialects/stack_json.h"
@@ -36,14 +37,31 @@ static bool hex_member(struct csn_str object, const char *key, uint64_t *out) {
 
 /* ---- the modules ---- */
 
+static bool is_pdb(struct csn_str path) { return path.len > 4 && strncasecmp(path.ptr + path.len - 4, ".pdb", 4) == 0; }
+
+/* Of an image of Windows the code id is a time stamp and a size. Its build id is the GUID of its debug id, of which the first three
+ * fields are numbers. All zeros: the dump has none. */
+static bool parse_guid(struct csn_str debug_id, struct build_id *out) {
+    static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
+    char digits[32];
+    bool is_known = false;
+    if (debug_id.len < sizeof(digits)) return false;
+    for (size_t i = 0; i < sizeof(digits); i++) {
+        digits[i] = debug_id.ptr[2 * order[i / 2] + i % 2];
+        is_known |= digits[i] != '0';
+    }
+    return is_known && build_id_parse((struct csn_str){ digits, sizeof(digits) }, out);
+}
+
 static bool add_minidump_module(struct stack_session *session, struct csn_str object) {
-    char name[TEXT_MAX + 1], id[TEXT_MAX + 1];
+    char name[TEXT_MAX + 1], id[TEXT_MAX + 1], debug_file[TEXT_MAX + 1];
     struct module_names names = { .name = text_member(object, "filename", name) };
     uint64_t start, end;
     uint32_t module;
     if (!names.name.len) names.name = text_member(object, "debug_file", name);
     if (!hex_member(object, "base_addr", &start) || !hex_member(object, "end_addr", &end) || end < start) return true;
-    build_id_parse(text_member(object, "code_id", id), &names.id);
+    if (is_pdb(text_member(object, "debug_file", debug_file))) parse_guid(text_member(object, "debug_id", id), &names.id);
+    else build_id_parse(text_member(object, "code_id", id), &names.id);
     if (!session_add_module(session, &names, start, end, 0, &module)) return false;
     session->modules->items[module].bias = start;
     return true;
