@@ -96,6 +96,18 @@ def test_the_first_frame_of_a_trace_was_interrupted(callsign, tmp_path, machine)
     assert [f["function"] for f in trace["frames"][0]["frames"]] == ["last"]
 
 
+def test_names_that_lto_has_promoted(callsign, tmp_path):
+    """Kernels of LLVM's LTO, as Android's: traces lack the suffix that the symbols have (cleanup_symbol_name() in kernel/kallsyms.c)."""
+    index = gsym_make.write(tmp_path / "vmlinux.gsym", [
+        {"start": TEXT + 0x200, "size": 0x40, "name": "area.llvm.123456789", "line": 30}, {"start": TEXT + 0x300, "size": 0x40, "name": "last", "line": 50},
+        {"start": TEXT + 0x400, "size": 0x80, "name": "last.llvm.77", "line": 60}, {"start": TEXT + 0x500, "size": 0x40, "name": "end", "line": 70}], base=TEXT)
+    text = "Call trace:\n area+0x8/0x100\n area.llvm.123456789+0x8/0x100\n last+0x10/0x100\n last.llvm.77+0x10/0x100\n area.llvm.5+0x8/0x100\n are+0x8/0x100\n"
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", "--index", index, stdin=text))
+    assert [f["frames"][0]["line"] if f["frames"] else None for f in answer["frames"]] == [30, 30, 50, 60, None, None]
+    sized = json.loads(callsign.good("stack", "--json", "--no-search", "--index", index, stdin=" last+0x10/0x80\n"))
+    assert sized["frames"][0]["frames"][0]["line"] == 60
+
+
 def test_without_an_index_the_name_stays(callsign):
     assert callsign.good("stack", stdin="main+0x4f/0x66\n") \
         == "#0   vmlinux main+0x4f: not found: there is no index for the module\n"

@@ -37,6 +37,13 @@ static uint32_t hash_symbol(struct csn_str name) {
 
 static bool same_text(struct csn_str a, struct csn_str b) { return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0; }
 
+/* "do_thing" of "do_thing.llvm.123456": kernels of LLVM's LTO print no such suffixes, and their symbols have them. */
+static struct csn_str without_promotion(struct csn_str name) {
+    static const char suffix[] = ".llvm.";
+    const char *at = name.len ? memmem(name.ptr, name.len, suffix, sizeof(suffix) - 1) : NULL;
+    return at && at > name.ptr ? (struct csn_str){ name.ptr, (size_t)(at - name.ptr) } : name;
+}
+
 /* The function with its whole name, which holds until the next call. False: damaged, or no memory. */
 static bool read_symbol_function(struct symbol_table *table, uint32_t i, struct csn_function *out) {
     const struct csn_frame_ref ref = { .name = i };
@@ -79,7 +86,7 @@ static bool build_symbol_table(const struct csn_index *index, struct symbol_tabl
     for (uint32_t i = info.function_count; i-- > 0;) { /* the first one becomes the head */
         struct csn_function function;
         if (!read_symbol_function(out, i, &function)) continue;
-        uint32_t hash = hash_symbol(function.name), *slot = &out->slots[hash & out->mask];
+        uint32_t hash = hash_symbol(without_promotion(function.name)), *slot = &out->slots[hash & out->mask];
         out->entries[i] = (struct symbol_entry){ hash, *slot };
         *slot = i + 1;
     }
@@ -113,14 +120,14 @@ static uint64_t distance_to_next(const struct symbol_table *table, uint32_t i, c
     return 0;
 }
 
-/* `sized`: only functions that end where the site says. */
-static uint32_t find_symbol(struct symbol_table *table, const struct symbol_site *site, bool sized, uint64_t *start) {
+/* `sized`: only functions that end where the site says. `whole`: only those of exactly this name. */
+static uint32_t find_symbol(struct symbol_table *table, const struct symbol_site *site, bool sized, bool whole, uint64_t *start) {
     enum { PROBES = 1 << 16 };
-    uint32_t found = 0, hash = hash_symbol(site->name), at = table->slots[hash & table->mask];
+    uint32_t found = 0, hash = hash_symbol(without_promotion(site->name)), at = table->slots[hash & table->mask];
     for (unsigned probe = 0; at && probe < PROBES; at = table->entries[at - 1].next, probe++) {
         struct csn_function function;
         if (table->entries[at - 1].hash != hash || !read_symbol_function(table, at - 1, &function)) continue;
-        if (!same_text(function.name, site->name)) continue;
+        if (!same_text(whole ? function.name : without_promotion(function.name), site->name)) continue;
         uint64_t distance = distance_to_next(table, at - 1, &function);
         if (distance && site->offset > distance) continue;
         if (sized && distance != site->size && function.size != site->size) continue;
@@ -134,8 +141,9 @@ bool symbol_tables_find(struct symbol_tables *tables, const struct csn_index *in
                         uint64_t *start, uint32_t *count) {
     struct symbol_table *table = symbol_table_of(tables, index);
     if (!table) return false;
-    *count = site->size ? find_symbol(table, site, true, start) : 0;
-    if (!*count && !site->must_fit) *count = find_symbol(table, site, false, start);
+    *count = 0;
+    for (unsigned k = site->size ? 0 : 2; k < (site->must_fit ? 2u : 4u) && !*count; k++)
+        *count = find_symbol(table, site, k < 2, k % 2 == 0, start);
     return true;
 }
 
