@@ -126,6 +126,11 @@ RECIPES = {
     "cc-buildid": "g++ -O2 -g -Wl,--build-id=0xabcdef0123456789 {cc} -o {out} && mkdir -p dbg/.build-id/ab && "
                   "objcopy --only-keep-debug {out} dbg/.build-id/ab/cdef0123456789.debug && strip {out}",
     "rs-fat": "rustc -g -Copt-level=3 -Clto=fat -Cpanic=abort {rs} -o {out}",
+    "c-clang-obj.o": "clang-22 -O2 -g -ffunction-sections -fdata-sections -c {c} -o {out}",
+    "c-coff.o": "clang-22 -target x86_64-w64-mingw32 -O2 -g -ffunction-sections -ffreestanding -c {free} -o {out}",
+    "c-coff32.o": "clang-22 -target i686-w64-mingw32 -O2 -gdwarf-4 -ffunction-sections -ffreestanding -c {free} -o {out}",
+    "c-riscv": "clang-22 -target riscv64-linux-gnu -O2 -g -nostdlib -fuse-ld=lld -Wl,-e,top {fold} -o {out}",
+    "c-aarch64": "clang-22 -target aarch64-linux-gnu -O2 -g -nostdlib -fuse-ld=lld -Wl,-e,main {fold} -o {out}",
     "c-macho-arm.o": "clang-22 -target arm64-apple-macos11 -O2 -g -c -ffreestanding -DNOLIBC {free} -o {out}",
 }
 

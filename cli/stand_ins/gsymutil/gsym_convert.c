@@ -33,7 +33,6 @@ static bool is_code(const struct llvm_module *m, const struct csn_debug_section 
 }
 
 static void take_code(struct gsym_build *build, const struct llvm_module *m) {
-    const bool is_unlinked = m->object.kind == CSN_OBJECT_RELOCATABLE && m->object.container == CSN_CONTAINER_ELF;
     if (m->object.container == CSN_CONTAINER_WASM) {
         gsym_build_add_text(build, m->wasm.code_start, m->wasm.code_end);
         return;
@@ -41,7 +40,7 @@ static void take_code(struct gsym_build *build, const struct llvm_module *m) {
     for (uint32_t i = 0; i < m->object.section_count; i++) {
         struct csn_debug_section s;
         if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || !s.size || !is_code(m, &s)) continue;
-        const uint64_t addr = is_unlinked ? 0 : s.addr;
+        const uint64_t addr = llvm_is_unlinked(m) ? 0 : s.addr;
         gsym_build_add_text(build, addr, addr + s.size);
     }
 }

@@ -211,7 +211,7 @@ static bool is_function(const struct llvm_module *m, const struct csn_debug_symb
 static uint64_t symbol_addr(const struct llvm_module *m, const struct csn_debug_symbol *s) {
     struct csn_debug_section section;
     uint64_t addr = llvm_raw_addr(m, s->addr, NULL);
-    if (m->object.container == CSN_CONTAINER_PE && csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK) addr -= section.addr;
+    if (m->object.container == CSN_CONTAINER_PE && !llvm_is_unlinked(m) && csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK) addr -= section.addr;
     return addr;
 }
 
@@ -234,10 +234,11 @@ static void read_object_symbols(struct gsym_build *build, const struct llvm_modu
     for (size_t i = 0; i < count; i++) {
         const struct csn_debug_symbol *s = &symbols[i];
         const uint64_t addr = symbol_addr(module, s);
-        struct csn_str name = s->name;
         if (!is_function(module, s) || !gsym_build_is_text(build, addr)) continue;
         struct gsym_function f = { .start = addr, .end = addr + (container == CSN_CONTAINER_ELF ? s->size : 0) };
-        f.name = gsym_build_string(build, name);
+        char *name = llvm_table_name(module, s->name);
+        f.name = gsym_build_string(build, (struct csn_str){ name, strlen(name) });
+        free(name);
         gsym_build_add(build, &f);
     }
 }

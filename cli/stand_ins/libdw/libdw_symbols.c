@@ -16,9 +16,16 @@ struct candidates {
 
 static int strength(const struct csn_debug_symbol *s) { return s->bind == CSN_BIND_GLOBAL ? 3 : s->bind == CSN_BIND_WEAK ? 2 : 1; }
 
+bool libdw_symbol_moves(const struct libdw_module *m, const struct csn_debug_symbol *s) {
+    struct csn_debug_section section;
+    if (s->section == CSN_NO_SECTION) return false;
+    return csn_debug_info_section(m->info, s->section, &section, NULL) != CSN_OK || (section.flags & CSN_SECTION_ALLOC);
+}
+
+/* A label of a section that is not loaded, as `$d` of ARM in .comment, is no more than a number: it names that address alone. */
 static bool in_same_section(const struct libdw_module *m, struct candidates *c, const struct csn_debug_symbol *s) {
     struct csn_debug_section section;
-    if (s->section == CSN_NO_SECTION) return libdw_symbol_value(s) == c->addr;
+    if (!libdw_symbol_moves(m, s)) return libdw_symbol_value(s) == c->addr;
     if (c->section == UINT32_MAX) c->section = libdw_module_section(m, c->addr, &section);
     return libdw_module_section(m, libdw_symbol_value(s), &section) == c->section;
 }
@@ -35,12 +42,6 @@ static void try_symbol(const struct libdw_module *m, struct candidates *c, const
         bool stronger = c->sized->size >= s->size && strength(c->sized) < strength(s);
         if (smaller || stronger) c->sized = s;
     }
-}
-
-bool libdw_symbol_moves(const struct libdw_module *m, const struct csn_debug_symbol *s) {
-    struct csn_debug_section section;
-    if (s->section == CSN_NO_SECTION) return false;
-    return csn_debug_info_section(m->info, s->section, &section, NULL) != CSN_OK || (section.flags & CSN_SECTION_ALLOC);
 }
 
 static bool may_name(const struct libdw_module *m, const struct csn_debug_symbol *s) {

@@ -20,10 +20,12 @@ static uint64_t take_uleb(const unsigned char **p, const unsigned char *end) {
 
 static const char *arm_version(const unsigned char *p, size_t size, bool big) {
     enum { FILE_ATTRIBUTES = 1, CPU_RAW_NAME = 4, CPU_NAME = 5, CPU_ARCH = 6, CPU_ARCH_PROFILE = 7, COMPATIBILITY = 32 };
-    static const char *const names[][2] = { { "arm", "armeb" }, { "armv4", "armebv4" }, { "armv4t", "armebv4t" }, { "armv5t", "armebv5t" },
-        { "armv5te", "armebv5te" }, { "armv5tej", "armebv5tej" }, { "armv6", "armebv6" }, { "armv6kz", "armebv6kz" }, { "armv6t2", "armebv6t2" },
-        { "armv6k", "armebv6k" }, { "armv7", "armebv7" }, { "armv6m", "armebv6m" }, { "armv6sm", "armebv6sm" }, { "armv7em", "armebv7em" },
-        { "armv8a", "armebv8a" } };
+    static const char *const names[][2] = { { "arm", "armeb" }, { "armv4", "armv4eb" }, { "armv4t", "armv4teb" }, { "armv5t", "armv5teb" },
+        { "armv5te", "armv5teeb" }, { "armv5tej", "armv5tejeb" }, { "armv6", "armv6eb" }, { "armv6kz", "armv6kzeb" },
+        { "armv6t2", "armv6t2eb" }, { "armv6k", "armv6keb" }, { "armv7", "armv7eb" }, { "armv6m", "armv6meb" },
+        { "armv6sm", "armv6smeb" }, { "armv7em", "armv7emeb" }, { "armv8a", "armv8aeb" }, { "armv8r", "armv8reb" },
+        { "armv8m.base", "armv8m.baseeb" }, { "armv8m.main", "armv8m.maineb" }, { "arm", "armeb" }, { "arm", "armeb" }, { "arm", "armeb" },
+        { "armv8.1m.main", "armv8.1m.maineb" }, { "armv9a", "armv9aeb" } };
     const unsigned char *end = p + size;
     uint64_t arch = 0, profile = 0;
     if (size < 16 || p[0] != 'A') return big ? "armeb" : "arm";
@@ -42,7 +44,7 @@ static const char *arm_version(const unsigned char *p, size_t size, bool big) {
         if (tag == CPU_ARCH) arch = value;
         if (tag == CPU_ARCH_PROFILE) profile = value;
     }
-    if (arch == 10 && profile == 'M') return big ? "armebv7m" : "armv7m";
+    if (arch == 10 && profile == 'M') return big ? "armv7meb" : "armv7m";
     return names[arch < sizeof names / sizeof names[0] ? arch : 0][big];
 }
 
@@ -85,6 +87,7 @@ static const char *elf_name(const struct llvm_module *m) {
     case 251: return "ve";
     case 252: return "csky";
     case 94: return "xtensa";
+    case 244: return "lanai";
     default: return "unknown";
     }
 }
@@ -100,8 +103,8 @@ const char *llvm_arch_name(const struct llvm_module *m) {
         switch (m->object.machine) {
         case 0x14c: return "i386";
         case 0x8664: return "x86_64";
-        case 0x1c4: return "thumb";
-        case 0xaa64: return "aarch64";
+        case 0x1c4: return "thumbv7";
+        case 0xaa64: case 0xa641: case 0xa64e: return "aarch64"; /* ARM64, ARM64EC, ARM64X */
         default: return "unknown";
         }
     case CSN_CONTAINER_WASM: return m->object.address_size == 8 ? "wasm64" : "wasm32";

@@ -16,10 +16,15 @@
 
 /* ---- sections ---- */
 
+bool llvm_is_unlinked(const struct llvm_module *m) {
+    const bool has_own_bases = m->object.container == CSN_CONTAINER_ELF || m->object.container == CSN_CONTAINER_PE;
+    return m->object.kind == CSN_OBJECT_RELOCATABLE && has_own_bases;
+}
+
 uint64_t llvm_raw_addr(const struct llvm_module *m, uint64_t addr, uint32_t *section) {
     uint64_t empty = 0; /* where an empty section is that begins there: what has a size in it was not relocated */
     if (section) *section = 0;
-    if (m->object.kind != CSN_OBJECT_RELOCATABLE || m->object.container != CSN_CONTAINER_ELF) return addr;
+    if (!llvm_is_unlinked(m)) return addr;
     for (uint32_t i = 1; i < m->object.section_count; i++) {
         struct csn_debug_section s;
         if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || !(s.flags & CSN_SECTION_ALLOC)) continue;
@@ -33,7 +38,7 @@ uint64_t llvm_raw_addr(const struct llvm_module *m, uint64_t addr, uint32_t *sec
 
 struct llvm_place llvm_module_place(const struct llvm_module *m, uint64_t addr) {
     struct llvm_place place = { addr, 0 };
-    if (m->object.kind != CSN_OBJECT_RELOCATABLE || m->object.container != CSN_CONTAINER_ELF) return place;
+    if (!llvm_is_unlinked(m)) return place;
     for (uint32_t i = 1; i < m->object.section_count; i++) {
         struct csn_debug_section s;
         if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK) continue;
@@ -49,8 +54,9 @@ struct llvm_place llvm_module_place(const struct llvm_module *m, uint64_t addr) 
 static bool is_mapping_symbol(const struct llvm_module *m, const struct csn_debug_symbol *s) {
     enum { EM_ARM = 40, EM_AARCH64 = 183, EM_RISCV = 243 };
     const char *name = s->name.ptr;
-    if (!s->name.len) return m->object.machine == EM_RISCV;
-    if (name[0] != '$' || s->name.len < 2) return false;
+    const bool is_fake = !s->name.len || (s->name.len == 4 && memcmp(name, ".L0 ", 4) == 0); /* one end of a difference */
+    if (is_fake && m->object.machine == EM_RISCV) return true;
+    if (s->name.len < 2 || name[0] != '$') return false;
     switch (m->object.machine) {
     case EM_ARM: return name[1] == 'a' || name[1] == 'd' || name[1] == 't';
     case EM_AARCH64: case EM_RISCV: return name[1] == 'd' || name[1] == 'x';
@@ -66,8 +72,15 @@ bool llvm_is_stub(const struct llvm_module *m, const struct csn_debug_symbol *s)
 /* Of COFF, what defines a section only ends the symbol before. */
 static bool defines_section(const struct csn_debug_symbol *s) { return s->kind == CSN_SYMBOL_SECTION && s->has_aux; }
 
+/* Labels in sections that are not loaded: compilers put them into DWARF where the linker may still change sizes (RISC-V, LoongArch). */
+static bool is_in_unloaded_section(const struct llvm_module *m, const struct csn_debug_symbol *s) {
+    struct csn_debug_section section;
+    return m->object.container == CSN_CONTAINER_ELF && csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK &&
+           !(section.flags & CSN_SECTION_ALLOC);
+}
+
 static bool is_wanted(const struct llvm_module *m, const struct csn_debug_symbol *s) {
-    if (s->section == CSN_NO_SECTION || llvm_is_stub(m, s)) return false;
+    if (s->section == CSN_NO_SECTION || is_in_unloaded_section(m, s) || llvm_is_stub(m, s)) return false;
     switch (s->kind) {
     case CSN_SYMBOL_NONE: return !is_mapping_symbol(m, s);
     case CSN_SYMBOL_FUNCTION: case CSN_SYMBOL_DATA: case CSN_SYMBOL_IFUNC: return true;
@@ -95,6 +108,16 @@ static void sort_symbols(struct llvm_symbol *items, size_t count) {
     free(left);
 }
 
+/* Bits 56 to 63 may be a tag: all are as bit 55 is. */
+static uint64_t untagged(uint64_t addr) { return (addr & ((UINT64_C(1) << 56) - 1)) | (addr >> 55 & 1 ? UINT64_C(0xff) << 56 : 0); }
+
+static uint64_t symbol_addr(const struct llvm_module *m, const struct csn_debug_symbol *s) {
+    struct csn_debug_section section;
+    uint64_t addr = s->addr;
+    if (llvm_is_unlinked(m) && csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK) addr -= section.addr;
+    return m->untag ? untagged(addr) : addr;
+}
+
 /* A symbol, or what ends the one before. */
 struct boundary {
     uint64_t value;
@@ -108,11 +131,11 @@ static int by_section(const void *pa, const void *pb) {
     return a->value < b->value ? -1 : a->value > b->value;
 }
 
-/* Values of COFF count from the section. */
+/* Values of COFF count from the section. Those of an object that is not linked do so already: see symbol_addr(). */
 static struct boundary boundary_at(const struct llvm_module *m, uint64_t addr, uint32_t section, size_t symbol) {
     struct csn_debug_section found;
     bool is_coff = m->object.container == CSN_CONTAINER_PE && csn_debug_info_section(m->info, section, &found, NULL) == CSN_OK;
-    return (struct boundary){ addr - (is_coff ? found.addr : 0), section, symbol };
+    return (struct boundary){ addr - (is_coff && !llvm_is_unlinked(m) ? found.addr : 0), section, symbol };
 }
 
 /* Where symbols have no sizes they reach to the next one of their section, or to its end. That of COFF does not count from the section:
@@ -126,12 +149,12 @@ static void guess_sizes(struct llvm_module *m, const struct csn_debug_symbol *ta
     }
     for (size_t i = 0; i < table_count; i++) {
         if (table[i].section == CSN_NO_SECTION || !defines_section(&table[i])) continue;
-        const struct boundary made = boundary_at(m, table[i].addr, table[i].section, SIZE_MAX);
+        const struct boundary made = boundary_at(m, symbol_addr(m, &table[i]), table[i].section, SIZE_MAX);
         GROW_PUSH(&all, made);
     }
     for (uint32_t i = 1; i < m->object.section_count; i++) {
         if (csn_debug_info_section(m->info, i, &section, NULL) != CSN_OK) continue;
-        const struct boundary made = { section.addr + section.size, i, SIZE_MAX };
+        const struct boundary made = { section.size + (llvm_is_unlinked(m) ? 0 : section.addr), i, SIZE_MAX };
         GROW_PUSH(&all, made);
     }
     if (all.count) qsort(all.items, all.count, sizeof *all.items, by_section);
@@ -152,26 +175,18 @@ static bool had_underscore(struct csn_str name) {
     return true;
 }
 
-/* Bits 56 to 63 may be a tag: all are as bit 55 is. */
-static uint64_t untagged(uint64_t addr) { return (addr & ((UINT64_C(1) << 56) - 1)) | (addr >> 55 & 1 ? UINT64_C(0xff) << 56 : 0); }
-
-static uint64_t symbol_addr(const struct llvm_module *m, const struct csn_debug_symbol *s) {
-    struct csn_debug_section section;
-    uint64_t addr = s->addr;
-    const bool is_unlinked = m->object.kind == CSN_OBJECT_RELOCATABLE && m->object.container == CSN_CONTAINER_ELF;
-    if (is_unlinked && csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK) addr -= section.addr;
-    return m->untag ? untagged(addr) : addr;
-}
-
-/* The name as the table has it. In ELF and Mach-O it ends with a NUL where it stands. */
-static const char *plain_name(const struct llvm_module *m, struct csn_str name) {
-    if (m->object.container == CSN_CONTAINER_ELF || m->object.container == CSN_CONTAINER_MACHO)
-        return name.len ? name.ptr : "";
+char *llvm_table_name(const struct llvm_module *m, struct csn_str name) {
     if (m->object.container != CSN_CONTAINER_PE || m->object.machine != 0x14c || !had_underscore(name)) return copy_text(name.ptr, name.len);
     char *made = zeroed_memory(name.len + 2, 1);
     made[0] = '_';
     memcpy(made + 1, name.ptr, name.len);
     return made;
+}
+
+/* For as long as the module. In ELF and Mach-O a name ends with a NUL where it stands. */
+static const char *plain_name(const struct llvm_module *m, struct csn_str name) {
+    const bool is_terminated = m->object.container == CSN_CONTAINER_ELF || m->object.container == CSN_CONTAINER_MACHO;
+    return !is_terminated ? llvm_table_name(m, name) : name.len ? name.ptr : "";
 }
 
 static void read_wasm_symbols(struct llvm_module *m, const char *path) {
@@ -239,7 +254,7 @@ struct endpoints {
 
 static void add_range(struct llvm_module *m, struct endpoints *to, uint32_t unit, uint64_t offset, uint64_t low, uint64_t high) {
     low = llvm_raw_addr(m, low, NULL);
-    if (m->object.kind == CSN_OBJECT_RELOCATABLE && m->object.container == CSN_CONTAINER_ELF) high = llvm_raw_addr(m, high - 1, NULL) + 1;
+    if (llvm_is_unlinked(m)) high = llvm_raw_addr(m, high - 1, NULL) + 1;
     if (low >= high) return;
     const struct endpoint begin = { low, offset, unit, true }, end = { high, offset, unit, false };
     GROW_PUSH(to, begin);

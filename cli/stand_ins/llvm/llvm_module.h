@@ -109,6 +109,8 @@ struct llvm_place llvm_module_place(const struct llvm_module *module, uint64_t a
 
 /* Whether a symbol of Mach-O was made for a stub of another library's function. LLVM 22 has none. */
 bool llvm_is_stub(const struct llvm_module *module, const struct csn_debug_symbol *symbol);
+/* The name of a symbol as the table has it, with the underscore of 32-bit Windows. The caller frees it. */
+char *llvm_table_name(const struct llvm_module *module, struct csn_str name);
 /* The symbol that covers an address; NULL: none. */
 const struct llvm_symbol *llvm_module_symbol(const struct llvm_module *module, uint64_t addr);
 
@@ -136,6 +138,8 @@ uint32_t llvm_unit_function(struct llvm_module *module, struct llvm_unit *unit, 
 /* The variable at an address of the unit. */
 const struct llvm_variable *llvm_unit_variable(struct llvm_module *module, struct llvm_unit *unit, uint64_t addr);
 
+/* Whether all sections begin at 0, as in objects of ELF and COFF that are not linked: the reader put them one after the other. */
+bool llvm_is_unlinked(const struct llvm_module *module);
 /* Of an object that is not linked: the address in its section; others stay. */
 uint64_t llvm_raw_addr(const struct llvm_module *module, uint64_t addr, uint32_t *section);
 

@@ -158,8 +158,9 @@ static int by_end(const void *pa, const void *pb) {
 
 static bool is_named(struct csn_str name, const char *text) { return name.len == strlen(text) && memcmp(name.ptr, text, name.len) == 0; }
 
-/* Addresses of line tables that are not relocated belong to no section. */
+/* Addresses of line tables that are not relocated belong to no section. In COFF relocations have no section of their own. */
 static bool has_line_relocations(const struct llvm_module *m) {
+    if (m->object.container == CSN_CONTAINER_PE) return llvm_is_unlinked(m);
     for (uint32_t i = 1; i < m->object.section_count; i++) {
         struct csn_debug_section s;
         if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK) continue;
@@ -261,8 +262,9 @@ static uint64_t take_uleb(const unsigned char **p, const unsigned char *end) {
     return value;
 }
 
-/* DW_OP_addr or DW_OP_addrx, perhaps DW_OP_plus_uconst, and no more. */
-static bool static_address(const struct csn_debug_die *die, bool big, uint64_t *out) {
+/* DW_OP_addr or DW_OP_addrx, perhaps DW_OP_plus_uconst, and no more. LLVM relocates .debug_addr, but no operand of an
+ * expression: in ELF that is 0 then, and in COFF the offset from a section. */
+static bool static_address(const struct llvm_module *m, const struct csn_debug_die *die, uint64_t *out) {
     enum { DW_OP_addr = 0x03, DW_OP_plus_uconst = 0x23, DW_OP_addrx = 0xa1 };
     struct csn_debug_value value;
     const unsigned addr_size = die->unit->address_size;
@@ -272,10 +274,12 @@ static bool static_address(const struct csn_debug_die *die, bool big, uint64_t *
     if (*p == DW_OP_addrx) {
         p++;
         if (csn_debug_unit_address(die->unit, take_uleb(&p, end), out) != CSN_OK) return false;
+        *out = llvm_raw_addr(m, *out, NULL);
     } else {
         if (*p++ != DW_OP_addr || (size_t)(end - p) < addr_size) return false;
         *out = 0;
-        for (unsigned i = 0; i < addr_size; i++) *out |= (uint64_t)p[i] << 8 * (big ? addr_size - 1 - i : i);
+        for (unsigned i = 0; i < addr_size; i++) *out |= (uint64_t)p[i] << 8 * (m->object.big_endian ? addr_size - 1 - i : i);
+        *out = llvm_is_unlinked(m) && m->object.container == CSN_CONTAINER_ELF ? 0 : llvm_raw_addr(m, *out, NULL);
         p += addr_size;
     }
     if (p == end) return true;
@@ -305,10 +309,8 @@ static void read_variables(struct llvm_module *m, struct llvm_unit *u) {
             continue;
         }
         uint64_t addr;
-        if (type_depth == SIZE_MAX && die.tag == DW_TAG_variable && static_address(&die, m->object.big_endian, &addr)) {
+        if (type_depth == SIZE_MAX && die.tag == DW_TAG_variable && static_address(m, &die, &addr)) {
             struct llvm_variable made = { addr, 1, die };
-            /* LLVM reads it without its relocation. */
-            if (m->object.kind == CSN_OBJECT_RELOCATABLE && m->object.container == CSN_CONTAINER_ELF) made.addr = 0;
             struct csn_debug_value type;
             if (csn_debug_die_attribute(&die, DW_AT_type, &type) == CSN_OK) (void)llvm_type_size(&die, &made.size);
             GROW_PUSH(&u->variables, made);

@@ -1,0 +1,121 @@
+"""The stand-ins over objects of other machines and containers, whose symbols and sections have rules of their own."""
+import re
+import subprocess
+
+import pytest
+
+import stand_in_pairs
+from test_stand_ins import folder, need_programs, pair_for  # noqa: F401 (a fixture)
+
+SYMBOL = re.compile(r"([0-9a-f]{8,16}) \w (\S+)$", re.M)
+STEPS = [-1, *range(0, 48), 64, 100, 200, 1000]
+
+
+def addresses(path):
+    """Those of all symbols, with what is around them, and low ones, where sections that are not loaded begin."""
+    listing = subprocess.run(["llvm-nm-22", path], capture_output=True, text=True, check=True).stdout
+    starts = {int(addr, 16) for addr, _ in SYMBOL.findall(listing)} | {0}
+    assert len(starts) > 1 or path.suffix == ".o"
+    return sorted({start + step for start in starts for step in STEPS if start + step >= 0})
+
+
+ELF, COFF = ["c-clang-obj.o", "c-riscv", "c-aarch64"], ["c-coff.o", "c-coff32.o"]
+CASES = [("llvm-symbolizer", ["--verbose", "-p"], ELF + COFF), ("llvm-symbolizer", ["--no-inlines", "-f=short"], ELF + COFF),
+         ("llvm-addr2line", ["-aif"], ELF + COFF), ("eu-addr2line", ["-aif"], ELF), ("eu-addr2line", ["-aSx"], ELF)]
+
+
+@pytest.mark.parametrize("dialect,arguments,name", [(dialect, arguments, name) for dialect, arguments, names in CASES for name in names])
+def test_other_machines(dialect, arguments, name, folder):  # noqa: F811
+    need_programs(folder, name)
+    pair = pair_for(dialect, folder)
+    where = folder / "programs"
+    requests = [hex(addr) for addr in addresses(where / name)]
+    if dialect == "llvm-symbolizer":
+        requests += ["DATA " + text for text in requests]
+    text = "\n".join([*requests, ""]).encode()
+    difference = pair.compare([*arguments, "-e", name], text, where)
+    assert difference is None, stand_in_pairs.show_difference(arguments, text, difference)
+
+
+LABEL_IN_DWARF = """
+        .text
+        .globl _start
+_start: ret
+        .size _start, 1
+        .data
+loaded: .long 1
+        .section .debug_mine,"",@progbits
+        .long 2
+label:  .long 3
+"""
+
+
+@pytest.mark.parametrize("dialect,arguments", [("llvm-symbolizer", []), ("llvm-addr2line", ["-f"]), ("eu-addr2line", ["-f"]), ("eu-addr2line", ["-S"])])
+@pytest.mark.parametrize("options", [["-c"], ["-static"], ["-static", "-Wl,-Ttext=0"]], ids=" ".join)
+def test_labels_of_sections_that_are_not_loaded(dialect, arguments, options, folder, tmp_path):  # noqa: F811
+    """LLVM ignores them, and for elfutils they are at one address. Linkers of RISC-V and LoongArch leave many in DWARF."""
+    pair = pair_for(dialect, folder)
+    (tmp_path / "x.s").write_text(LABEL_IN_DWARF)
+    done = subprocess.run(["gcc", "-nostdlib", *options, "-o", "x", "x.s"], cwd=tmp_path, capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip("no compiler that assembles this")
+    requests = "".join(f"0x{addr:x}\n" for addr in addresses(tmp_path / "x")).encode()
+    difference = pair.compare([*arguments, "-e", "x"], requests, tmp_path)
+    assert difference is None, stand_in_pairs.show_difference(arguments, requests, difference)
+
+
+FAKE_LABELS = """
+        .globl f
+f:      nop
+        nop
+".L0 ": nop
+        nop
+.Lmine: nop
+        nop
+        .size f, .-f
+"""
+
+
+@pytest.mark.parametrize("target", ["riscv64", "riscv32", "loongarch64", "aarch64"])
+def test_fake_labels(target, folder, tmp_path):  # noqa: F811
+    """Those of RISC-V, which are in linked programs, too, name no code."""
+    pair = pair_for("llvm-symbolizer", folder)
+    (tmp_path / "x.s").write_text(FAKE_LABELS)
+    done = subprocess.run(["clang-22", f"--target={target}-unknown-elf", "-Wa,-L", "-c", "x.s", "-o", "x.o"], cwd=tmp_path,
+                          capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip(f"clang-22 does not assemble for {target}")
+    assert b".L0 " in (tmp_path / "x.o").read_bytes()
+    requests = "".join(f"0x{addr:x}\n" for addr in range(24)).encode()
+    difference = pair.compare(["-e", "x.o"], requests, tmp_path)
+    assert difference is None, stand_in_pairs.show_difference([], requests, difference)
+
+
+@pytest.mark.parametrize("name", ["c-coff.o", "c-coff32.o", "c-clang-obj.o", "c-riscv"])
+def test_gsymutil_converts_other_machines(name, folder):  # noqa: F811
+    need_programs(folder, name)
+    pair = pair_for("llvm-gsymutil", folder)
+    where, out = folder / "programs", folder / "programs/converted.gsym"
+    results = []
+    for which in ("theirs", "ours"):
+        out.unlink(missing_ok=True)
+        result = pair.run(which, [f"--convert={name}", "--out-file=converted.gsym", "--num-threads=1", "--verify"], cwd=where)
+        results.append((result, out.read_bytes()))
+    assert results[0] == results[1]
+
+
+# Tag_CPU_arch
+ARM_NAMES = {10: "v7", 11: "v6m", 13: "v7em", 14: "v8a", 15: "v8r", 16: "v8m.base", 17: "v8m.main", 18: "", 21: "v8.1m.main", 22: "v9a"}
+
+
+@pytest.mark.parametrize("order", ["arm", "armeb"])
+@pytest.mark.parametrize("version", ARM_NAMES)
+def test_names_of_arm(version, order, folder, tmp_path):  # noqa: F811
+    pair = pair_for("llvm-gsymutil", folder)
+    (tmp_path / "x.s").write_text(f'.eabi_attribute 6, {version}\n.section .debug_info,"",%progbits\n')
+    done = subprocess.run(["clang-22", "-target", order + "v7-none-eabi", "-c", "x.s", "-o", "x.o"], cwd=tmp_path, capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip("clang-22 does not assemble for ARM")
+    results = [pair.run(which, ["--convert=x.o", "--out-file=x.gsym"], cwd=tmp_path) for which in ("theirs", "ours")]
+    assert results[0].out.splitlines()[1] == results[1].out.splitlines()[1]
+    assert b"(arm%s%s)" % (ARM_NAMES[version].encode(), b"eb" * (order == "armeb")) in results[1].out
