@@ -105,3 +105,14 @@ def test_removed_functions_are_not_the_code_at_0(callsign, tmp_path, compiler, l
     expected = answers(callsign, elsewhere, BASES[1], size)
     assert any(len(frames) > 1 for frames in expected) and all("unused" not in str(frames) for frames in expected)
     assert answers(callsign, at_zero, 0, size) == expected
+
+
+@pytest.mark.parametrize("symbol", ["P$PROG_$$_START", "_ZN1a5STARTEv", "START.isra.0"])
+def test_a_symbol_may_have_another_name(callsign, tmp_path, symbol):
+    programs = link(tmp_path, "ld", build(tmp_path, "gcc", ["-gdwarf-5"], "none"))
+    for program in programs:
+        subprocess.run([need("objcopy"), "--redefine-sym", f"START={symbol}", program], check=True)
+    size = text_size(programs[0])
+    expected = answers(callsign, programs[1], BASES[1], size)
+    assert any("START" in frames[-1][0] and frames[-1][1] for frames in expected if frames)
+    assert answers(callsign, programs[0], 0, size) == expected

@@ -66,12 +66,12 @@ csn_status csni_zero_code_find(struct csni_conversion *c, struct csn_error *err)
     return CSN_OK;
 }
 
-/* Whether a DIE's name cannot be the same: it is mangled, or has a suffix of an optimizer's (`main.isra.0`). */
+/* Whether a DIE's name need not be the same: it is mangled (Free Pascal: `P$PROG_$$_RUN`), or has a suffix of an optimizer's
+ * (`main.isra.0`). */
 static bool differs_from_source(struct csn_str name) {
-    static const char *const mangled[] = { "_Z", "_R", "_D", "$s", "?" };
-    for (size_t i = 0; i < sizeof mangled / sizeof *mangled; i++)
-        if (csni_str_starts(name, mangled[i])) return true;
-    return name.len && memchr(name.ptr, '.', name.len);
+    for (size_t i = 0; i < name.len; i++)
+        if (name.ptr[i] == '.' || name.ptr[i] == '$') return true;
+    return csni_str_starts(name, "_Z") || csni_str_starts(name, "_R") || csni_str_starts(name, "_D");
 }
 
 bool csni_zero_code_has(const struct csni_zero_code *zero, struct csn_str name, uint64_t size) {
