@@ -728,9 +728,11 @@ def test_logcat_of_bug_reports_and_of_newer_studios(callsign, indexes, prefix):
     assert callsign.good("stack", "--in-place", *indexes["android"], stdin=lines) == wanted
 
 
-@pytest.mark.parametrize("time", ["[Sun Nov 22 20:00:01 2026]", "[  +0.000012]", "[Nov22 20:00]", "    [    7.288396]", ""])
+@pytest.mark.parametrize("time", ["[Sun Nov 22 20:00:01 2026]", "[  +0.000012]", "[Nov22 20:00]", "    [    7.288396]", "", "kern  :warn  : [    7.288396]",
+                                  "<4>[    7.288396] [  T123]", "<4>[    7.288396]  (2)[123:init]", "<4>[    7.288396]  [2:           init:    1]",
+                                  "[    7.288396] I[0:      swapper:    0]"])
 def test_times_of_dmesg(callsign, indexes, time):
-    """dmesg -T, -e, -H and -t of util-linux 2.38; a log that was quoted."""
+    """dmesg -T, -e, -H, -t and -x of util-linux 2.38; a log that was quoted; callers as CONFIG_PRINTK_CALLER and kernels of Android's phones have them."""
     def timed(text):
         return re.sub(r"(?m)^\[ *\d+\.\d+\]", time, text)
 

@@ -67,10 +67,43 @@ static bool skip_dmesg_time(struct line_scan *s) {
     return true;
 }
 
+/* "kern  :warn  : " of dmesg -x. */
+static void skip_level(struct line_scan *s) {
+    static const char *const levels[] = { "emerg", "alert", "crit", "err", "warn", "notice", "info", "debug" };
+    struct line_scan at = *s;
+    if (!scan_text(&at, "kern ")) return;
+    scan_blanks(&at);
+    if (!scan_char(&at, ':')) return;
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        struct line_scan level = at;
+        if (!scan_text(&level, levels[i])) continue;
+        scan_blanks(&level);
+        if (scan_text(&level, ": ")) *s = level;
+    }
+}
+
+/* "(2)[123:init]" of MediaTek's kernels, "[2:    init:    1]" and "I[2:    init:    1]" of Samsung's: processor, name and process. */
+static void skip_vendor_caller(struct line_scan *s) {
+    struct line_scan at = *s;
+    uint64_t number;
+    if (scan_char(&at, '(')) {
+        if (!scan_number(&at, 10, &number) || !scan_char(&at, ')')) return;
+    } else if (scan_peek(&at) == 'I') {
+        at.at++;
+    }
+    size_t close;
+    if (!scan_char(&at, '[')) return;
+    scan_blanks(&at);
+    if (!scan_number(&at, 10, &number) || !scan_char(&at, ':') || !scan_find(&at, "]", &close)) return;
+    s->at = close + 1;
+}
+
 static void skip_time(struct line_scan *s) {
     size_t from = s->at;
     uint64_t number;
     if (scan_blanks(s)) from = s->at; /* of a quotation */
+    if (scan_peek(s) == 'k') skip_level(s);
+    from = s->at;
     /* "<4>" of a raw log, the time, "[  T123]" */
     if (scan_char(s, '<') && scan_number(s, 10, &number) && scan_char(s, '>')) from = s->at;
     s->at = from;
@@ -82,6 +115,7 @@ static void skip_time(struct line_scan *s) {
         if ((scan_char(s, 'T') || scan_char(s, 'C')) && scan_number(s, 10, &number) && scan_char(s, ']')) from = s->at;
         s->at = from;
     }
+    if (memchr("([I", scan_peek(s), 3)) skip_vendor_caller(s);
     scan_blanks(s);
 }
 
