@@ -72,12 +72,35 @@ static char *demangle_plain(const char *name, size_t size) {
     return NULL;
 }
 
+/* "_GLOBAL__I_f": what old compilers run for f before main(). NULL: no such name. */
+static char *demangle_keyed(const char *name, size_t size) {
+    static const char prefix[] = "_GLOBAL_";
+    const size_t before = sizeof prefix - 1 + 3;
+    const char *kind = name + sizeof prefix - 1, *key = name + before;
+    if (size <= before || strncmp(name, prefix, sizeof prefix - 1) != 0 || !strchr(".$_", kind[0])) return NULL;
+    if ((kind[1] != 'I' && kind[1] != 'D') || kind[2] != '_') return NULL;
+    const char *words = kind[1] == 'I' ? "global constructors keyed to " : "global destructors keyed to ";
+    char *inner = strncmp(key, "_Z", 2) == 0 ? demangle_plain(key, size - before) : copy_text(key, size - before);
+    if (!inner) return NULL;
+    char *out = grow_items(NULL, strlen(words) + strlen(inner) + 1, &(size_t){ 0 }, 1);
+    strcpy(out, words);
+    strcat(out, inner);
+    free(inner);
+    return out;
+}
+
+static char *demangle_core(const char *name, size_t size) {
+    if (!style_fits(name)) return NULL;
+    char *keyed = style == STYLE_GNAT ? NULL : demangle_keyed(name, size);
+    return keyed ? keyed : demangle_plain(name, size);
+}
+
 static char *demangle_rest(const char *name) {
     const char *core = name;
     while (*core == '.' || *core == '$') core++;
     const char *version = strchr(core, '@');
     size_t size = version ? (size_t)(version - core) : strlen(core);
-    char *inner = style_fits(core) ? demangle_plain(core, size) : NULL;
+    char *inner = demangle_core(core, size);
     if (!inner || (core == name && !version)) return inner;
     size_t before = (size_t)(core - name), middle = strlen(inner);
     char *out = copy_text(name, before);

@@ -119,23 +119,41 @@ static size_t put_unnamed(struct grown_text *out, const char *given, const char 
     return (size_t)(p - at);
 }
 
+/* Where the argument ends that begins at `at`. *open: its last round bracket outside of all others; *plain: what is before that is a
+ * qualified name without arguments of a template. NULL: nowhere. */
+static const char *argument_end(const char *at, const char **open, bool *plain) {
+    bool qualified = false;
+    const char *end = at, *symbol_end = NULL;
+    *open = NULL;
+    for (*plain = false; *end && *end != ',' && (end == at || !closes(at, end)); end++) {
+        if (strncmp(end, "operator", 8) == 0 && (end == at || !gnu_is_word_char(end[-1]))) symbol_end = end += 8 + gnu_operator_size(end + 8);
+        if (!*end) return NULL;
+        qualified |= strncmp(end, "::", 2) == 0;
+        if (*end == '(') {
+            *open = end;
+            *plain = qualified && (end[-1] != '>' || end == symbol_end);
+        }
+        if (opens(*end)) end = closing_bracket(end);
+        if (!end) return NULL;
+    }
+    return end;
+}
+
 /* "&f(int)" as an argument of a template is "&(f(int))", and "&a::f(int)" is "&a::f". Returns what was read. */
 static size_t put_address(struct grown_text *out, const char *given, const char *at) {
+    static const char unnamed[] = "(anonymous namespace)";
     bool begins_argument = at > given && (at[-1] == '<' || (at[-1] == ' ' && at - given > 1 && at[-2] == ','));
-    if (!begins_argument || !(isalpha((unsigned char)at[1]) || at[1] == '_')) return 0;
-    const char *open = NULL, *end = at + 1;
-    bool qualified = false;
-    while (*end && *end != ',' && !closes(at, end)) {
-        qualified |= !open && strncmp(end, "::", 2) == 0;
-        if (*end == '(') open = end;
-        const char *close = opens(*end) ? closing_bracket(end) : end;
-        if (!close) return 0;
-        end = close + 1;
-    }
-    if (!open || end[-1] != ')') return 0;
-    grow_text(out, "&(", qualified ? 1 : 2);
-    put_part(out, given, at + 1, qualified ? open : end);
-    if (!qualified) grow_text(out, ")", 1);
+    bool begins_name = isalpha((unsigned char)at[1]) || at[1] == '_' || strncmp(at + 1, unnamed, sizeof unnamed - 1) == 0;
+    const char *open, *end;
+    bool plain;
+    if (!begins_argument || !begins_name || !(end = argument_end(at + 1, &open, &plain)) || !open) return 0;
+    const char *close = before_qualifiers(at, end);
+    if (close[-1] != ')') return 0;
+    plain &= close == end;
+    grow_text(out, "&(", plain ? 1 : 2);
+    put_part(out, given, at + 1, plain ? open : end);
+    if (!plain) grow_text(out, ")", 1);
+    if (plain && open[-1] == '>' && *end == '>') grow_text(out, " ", 1);
     return (size_t)(end - at);
 }
 
@@ -158,11 +176,11 @@ static size_t put_other_word(struct grown_text *out, const char *given, const ch
     return 0;
 }
 
-/* "operator<<int>" is "operator< <int>", and "operator<<<int>" "operator<< <int>". */
+/* "operator<<int>" is "operator< <int>", and "operator<<<int>" "operator<< <int>"; "operator<<=" stays. */
 static bool begins_arguments(const char *text, const char *at) {
     const char *begin = at;
     while (begin > text && begin[-1] == '<') begin--;
-    return begin - text >= 8 && memcmp(begin - 8, "operator", 8) == 0 && at > begin && at[1] != '(' && at[1] != '<' && at[1];
+    return begin - text >= 8 && memcmp(begin - 8, "operator", 8) == 0 && at > begin && !strchr("(<=", at[1]);
 }
 
 /* The blank of "(* (" and of "(a::b<int>::* (", which GNU leaves out. */
