@@ -5,7 +5,7 @@
 #include "base/hex.h"
 #include "store/index_store.h"
 
-enum { FILE_NAME_MAX = 256, FOLDER_FILES_MAX = 1 << 16 };
+enum { FILE_NAME_MAX = 256, FOLDER_FILES_MAX = 1 << 16, GUID_DIGITS = 32, AGE_DIGITS_MAX = 8 };
 
 /* A name from an input becomes part of a path only if it is the name of a file. */
 static bool is_file_name(struct csn_str name) {
@@ -45,9 +45,9 @@ static void put_debug_id(char *out, const struct csni_store_id *id, bool is_turn
 }
 
 /* FOLDER/NAME/ID/NAME.gsym, or .sym with a name that loses ".pdb". */
-static csn_status find_in_breakpad(struct csni_store_query *query, const char *folder, const char *id) {
+static csn_status find_in_breakpad(struct csni_store_query *query, const char *folder, struct csn_str name, const char *id) {
     static const char *const suffixes[] = { ".gsym", ".sym" };
-    struct csn_str name = query->base_name, stem = name;
+    struct csn_str stem = name;
     csn_status status = CSN_NONE;
     if (stem.len > 4 && memcmp(stem.ptr + stem.len - 4, ".pdb", 4) == 0) stem.len -= 4;
     for (size_t i = 0; status == CSN_NONE && i < sizeof suffixes / sizeof *suffixes; i++) {
@@ -57,6 +57,37 @@ static csn_status find_in_breakpad(struct csni_store_query *query, const char *f
         status = try_printed(query, CSN_STORE_PLACE_FOLDER_BREAKPAD, path, size);
     }
     return status;
+}
+
+static bool is_age(const char *text) {
+    size_t len = strspn(text, "0123456789abcdefABCDEF");
+    return len && len <= AGE_DIGITS_MAX && !text[len];
+}
+
+/* A module's age is not known. The only id of that GUID in the folder; false: there is none, or there are several. */
+static bool find_id_of_guid(const char *folder, const char *guid, char out[GUID_DIGITS + AGE_DIGITS_MAX + 1]) {
+    DIR *list = opendir(folder);
+    size_t found = 0;
+    const struct dirent *entry;
+    for (size_t i = 0; list && i < FOLDER_FILES_MAX && (entry = readdir(list)); i++) {
+        if (strncmp(entry->d_name, guid, GUID_DIGITS) != 0 || !is_age(entry->d_name + GUID_DIGITS)) continue;
+        if (!found++) memcpy(out, entry->d_name, strlen(entry->d_name) + 1);
+    }
+    if (list) closedir(list);
+    return found == 1;
+}
+
+/* FOLDER/NAME.pdb/GUIDAGE/NAME.sym of an image of Windows. */
+static csn_status find_by_pdb(struct csni_store_query *query, const char *folder, const char *guid) {
+    char name[FILE_NAME_MAX + 5], path[CSNI_STORE_PATH_SIZE], id[GUID_DIGITS + AGE_DIGITS_MAX + 1];
+    size_t stem = query->base_name.len;
+    while (stem && query->base_name.ptr[stem - 1] != '.') stem--;
+    if (!stem) return CSN_NONE;
+    int size = snprintf(name, sizeof name, "%.*spdb", (int)stem, query->base_name.ptr);
+    struct csn_str pdb = { name, (size_t)size };
+    size = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (size < 0 || size >= CSNI_STORE_PATH_SIZE || !find_id_of_guid(path, guid, id)) return CSN_NONE;
+    return find_in_breakpad(query, folder, pdb, id);
 }
 
 /* FOLDER/NAME.gsym. */
@@ -96,13 +127,14 @@ csn_status csni_store_find_in_folder(struct csni_store_query *query, const char 
     csn_status status = query->id.size > 1 ? find_by_id_path(query, folder) : CSN_NONE;
     if (status != CSN_NONE || !is_file_name(query->base_name)) return status;
     if (query->id.size) {
-        char id[34], whole[2 * CSNI_STORE_ID_MAX + 1];
-        put_debug_id(id, &query->id, true);
-        status = find_in_breakpad(query, folder, id);
+        char turned[GUID_DIGITS + 2], id[GUID_DIGITS + 2], whole[2 * CSNI_STORE_ID_MAX + 1];
+        put_debug_id(turned, &query->id, true);
+        status = find_in_breakpad(query, folder, query->base_name, turned);
         put_debug_id(id, &query->id, false);
-        if (status == CSN_NONE) status = find_in_breakpad(query, folder, id);
+        if (status == CSN_NONE) status = find_in_breakpad(query, folder, query->base_name, id);
         capital_hex(whole, query->id.bytes, query->id.size);
-        if (status == CSN_NONE) status = find_in_breakpad(query, folder, whole);
+        if (status == CSN_NONE) status = find_in_breakpad(query, folder, query->base_name, whole);
+        if (status == CSN_NONE && query->id.size == GUID_DIGITS / 2) status = find_by_pdb(query, folder, turned);
     }
     if (status == CSN_NONE) status = find_by_name_path(query, folder);
     return status == CSN_NONE ? find_by_loose_name(query, folder) : status;

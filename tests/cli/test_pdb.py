@@ -491,6 +491,20 @@ def test_windows_modules_of_minidump_stackwalk(callsign, tmp_path, members):
     (folders / build_id[:2]).mkdir(parents=True)
     shutil.copyfile(index, folders / build_id[:2] / f"{build_id[2:]}.gsym")
     assert named("--symbols", folders)[0] == name
+    shutil.rmtree(folders)
+    # A store of Breakpad's, whose ids have the age behind them.
+    place = folders / "app.pdb" / identity(program)[1] / "app.sym"
+    place.parent.mkdir(parents=True)
+    convert(callsign, program, place, "--to", "breakpad")
+    assert named("--symbols", folders)[0] == name
+    set_identity(program, program.read_bytes()[identity(program)[0] + 4:][:16], 0x1f)
+    convert(callsign, program, place, "--to", "breakpad")
+    module["debug_id"] = identity(program)[1]
+    assert module["debug_id"].endswith("1F")
+    place.parent.rename(folders / "app.pdb" / (module["debug_id"][:-2] + "1f"))
+    assert named("--symbols", folders)[0] == name
+    shutil.copytree(folders / "app.pdb" / (module["debug_id"][:-2] + "1f"), folders / "app.pdb" / (module["debug_id"][:-2] + "2"))
+    assert named("--symbols", folders)[0] == [[]]  # which of the two is not known
     module["debug_id"] = "0" + module["debug_id"][1:]
     assert named("--index", index)[0] == [[]]
     assert "another build id" in named("--index", index)[1]
