@@ -40,8 +40,11 @@ static bool same_text(struct csn_str a, struct csn_str b) { return a.len == b.le
 /* "do_thing" of "do_thing.llvm.123456": kernels of LLVM's LTO print no such suffixes, and their symbols have them. */
 static struct csn_str without_promotion(struct csn_str name) {
     static const char suffix[] = ".llvm.";
-    const char *at = name.len ? memmem(name.ptr, name.len, suffix, sizeof(suffix) - 1) : NULL;
-    return at && at > name.ptr ? (struct csn_str){ name.ptr, (size_t)(at - name.ptr) } : name;
+    const char *end = name.ptr + name.len, *at = name.len ? memchr(name.ptr, '.', name.len) : NULL;
+    for (; at; at = memchr(at + 1, '.', (size_t)(end - at - 1)))
+        if (at > name.ptr && (size_t)(end - at) >= sizeof(suffix) && memcmp(at, suffix, sizeof(suffix) - 1) == 0)
+            return (struct csn_str){ name.ptr, (size_t)(at - name.ptr) };
+    return name;
 }
 
 /* The function with its whole name, which holds until the next call. False: damaged, or no memory. */
