@@ -16,8 +16,8 @@
 #include "store/remote_http.h"
 
 struct remote {
-    char url[1024];          /* without a '/' at its end */
-    struct bucket *bucket;   /* NULL: a server */
+    struct http_server_url server; /* the base of a bucket, too */
+    struct bucket *bucket;         /* NULL: a server */
     uint64_t timeout_s, max_bytes;
 };
 
@@ -30,11 +30,11 @@ int remote_open(const char *url, uint64_t timeout_s, uint64_t max_bytes, struct 
     if (!remote) return -1;
     pthread_once(&curl_ready, start_curl);
     while (size && url[size - 1] == '/') size--;
-    snprintf(remote->url, sizeof(remote->url), "%.*s", (int)size, url);
+    http_server_url_take(&remote->server, url, size);
     remote->timeout_s = timeout_s;
     remote->max_bytes = max_bytes;
     bool is_bucket = strncmp(url, "s3://", 5) == 0, is_http = strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
-    if (is_http || (is_bucket && bucket_open(remote->url, timeout_s, &remote->bucket, why, why_size) == 0)) {
+    if (is_http || (is_bucket && bucket_open(remote->server.base, timeout_s, &remote->bucket, why, why_size) == 0)) {
         *out = remote;
         return 0;
     }
@@ -46,10 +46,11 @@ int remote_open(const char *url, uint64_t timeout_s, uint64_t max_bytes, struct 
 void remote_close(struct remote *remote) {
     if (!remote) return;
     bucket_close(remote->bucket);
+    http_server_url_release(&remote->server);
     free(remote);
 }
 
-const char *remote_url(const struct remote *remote) { return remote->url; }
+const char *remote_url(const struct remote *remote) { return remote->server.base; }
 
 static void set_name(const struct tree_query *query, char name[NAME_SIZE]) { snprintf(name, NAME_SIZE, "%s", query->name); }
 
@@ -60,11 +61,8 @@ enum store_status remote_fetch(struct remote *remote, const struct tree_query *q
     enum store_status status = STORE_NONE;
     set_name(query, name);
     if (remote->bucket) return bucket_fetch(remote->bucket, query, (const char (*)[STORE_PATH_SIZE])paths, count, incoming->fd, why, why_size);
-    for (size_t i = 0; i < count && status == STORE_NONE; i++) {
-        char url[2 * STORE_PATH_SIZE];
-        snprintf(url, sizeof(url), "%s/%s", remote->url, paths[i]);
-        status = http_fetch(url, remote->timeout_s, remote->max_bytes, incoming->fd, why, why_size);
-    }
+    for (size_t i = 0; i < count && status == STORE_NONE; i++)
+        status = http_fetch(&remote->server, paths[i], remote->timeout_s, remote->max_bytes, incoming->fd, why, why_size);
     return status;
 }
 

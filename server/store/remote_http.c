@@ -10,6 +10,26 @@
 
 enum { CONNECT_TIMEOUT_S = 10, MOST_REDIRECTS = 5, LARGEST_TEXT = 64 << 20 };
 
+void http_server_url_take(struct http_server_url *out, const char *url, size_t size) {
+    const char *scheme_end = memmem(url, size, "://", 3), *host = scheme_end ? scheme_end + 3 : url, *at = NULL;
+    for (const char *c = host; c < url + size && !strchr("/?#", *c); c++)
+        if (*c == '@') at = c;
+    *out = (struct http_server_url){ .user = NULL };
+    if (!at) {
+        snprintf(out->base, sizeof(out->base), "%.*s", (int)size, url);
+        return;
+    }
+    const char *colon = memchr(host, ':', (size_t)(at - host)), *user_end = colon ? colon : at;
+    if (user_end > host) out->user = curl_easy_unescape(NULL, host, (int)(user_end - host), NULL);
+    if (colon && at > colon + 1) out->password = curl_easy_unescape(NULL, colon + 1, (int)(at - colon - 1), NULL);
+    snprintf(out->base, sizeof(out->base), "%.*s%.*s", (int)(host - url), url, (int)(url + size - at - 1), at + 1);
+}
+
+void http_server_url_release(struct http_server_url *server) {
+    curl_free(server->user);
+    curl_free(server->password);
+}
+
 CURL *http_handle(const char *url, uint64_t timeout_s) {
     CURL *curl = curl_easy_init();
     if (!curl) return NULL;
@@ -50,13 +70,17 @@ enum store_status http_status(CURL *curl, CURLcode code, char *why, size_t why_s
     char *url = NULL;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(curl, CURLINFO_EFFECTIVE_URL, &url);
+    /* After a redirect the URL has user and password, and its query may be a secret, too. */
+    struct http_server_url shown;
+    http_server_url_take(&shown, url ? url : "", url ? strcspn(url, "?") : 0);
+    http_server_url_release(&shown);
     if (code != CURLE_OK) {
-        snprintf(why, why_size, "%.150s: %s", url ? url : "", curl_easy_strerror(code));
+        snprintf(why, why_size, "%.150s: %s", shown.base, curl_easy_strerror(code));
         return STORE_UNREACHABLE;
     }
     if (status >= 200 && status < 300) return STORE_OK;
     if (status == 404 || status == 410) return STORE_NONE;
-    snprintf(why, why_size, "%.150s: answers %ld", url ? url : "", status);
+    snprintf(why, why_size, "%.150s: answers %ld", shown.base, status);
     return STORE_UNREACHABLE;
 }
 
@@ -71,15 +95,20 @@ void http_limit(CURL *curl, const uint64_t *max) {
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, max);
 }
 
-enum store_status http_fetch(const char *url, uint64_t timeout_s, uint64_t max, int fd, char *why, size_t why_size) {
-    /* `url` has a path of the trees, whose names may need encoding. */
-    struct text encoded = { 0 };
-    const char *path = strstr(url, "://"), *slash = path ? strchr(path + 3, '/') : NULL;
-    text_bytes(&encoded, url, slash ? (size_t)(slash - url) : strlen(url));
-    if (slash) http_put_path(&encoded, slash);
-    CURL *curl = http_handle(text_cstr(&encoded), timeout_s);
-    text_free(&encoded);
+enum store_status http_fetch(const struct http_server_url *server, const char *path, uint64_t timeout_s, uint64_t max, int fd, char *why,
+                             size_t why_size) {
+    struct text url = { 0 };
+    for (const char *c = server->base; *c; c++) {
+        if (*c > ' ' && *c < 0x7f) text_char(&url, *c);
+        else text_format(&url, "%%%02X", (unsigned char)*c);
+    }
+    text_char(&url, '/');
+    http_put_path(&url, path);
+    CURL *curl = http_handle(text_cstr(&url), timeout_s);
+    text_free(&url);
     if (!curl) return STORE_UNREACHABLE;
+    if (server->user) curl_easy_setopt(curl, CURLOPT_USERNAME, server->user);
+    if (server->password) curl_easy_setopt(curl, CURLOPT_PASSWORD, server->password);
     if (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0) {
         curl_easy_cleanup(curl);
         return STORE_UNREACHABLE;

@@ -7,12 +7,22 @@
 #include "base/text.h"
 #include "store/symbol_store.h"
 
+/* A server with a tree. */
+struct http_server_url {
+    char base[1024];       /* as it was given, without user and password, which no message and no file has, and without a '/' at its end */
+    char *user, *password; /* decoded; NULL: none. Of curl_free() */
+};
+
+void http_server_url_take(struct http_server_url *out, const char *url, size_t size);
+void http_server_url_release(struct http_server_url *server);
+
 /* An easy handle with the limits that every request has. NULL: no memory. */
 CURL *http_handle(const char *url, uint64_t timeout_s);
 /* Characters of a path that a URL does not have, percent-encoded; '/' stays. */
 void http_put_path(struct text *out, const char *path);
-/* STORE_OK: the body, of at most `max` bytes, is in the file. STORE_NONE: 404 or 410. */
-enum store_status http_fetch(const char *url, uint64_t timeout_s, uint64_t max, int fd, char *why, size_t why_size);
+/* `path`, of a tree, is encoded. STORE_OK: the body, of at most `max` bytes, is in the file. STORE_NONE: 404 or 410. */
+enum store_status http_fetch(const struct http_server_url *server, const char *path, uint64_t timeout_s, uint64_t max, int fd, char *why,
+                             size_t why_size);
 /* Ends the transfer when more than *max bytes have come. */
 void http_limit(CURL *curl, const uint64_t *max);
 /* What a finished transfer means. */
