@@ -252,6 +252,17 @@ def test_symbols_of_pe_images(name, base, folder):
     assert difference is None, stand_in_pairs.show_difference([name], b"", difference)
 
 
+@pytest.mark.parametrize("name", ["c-pe.exe", "c-pe32.exe", "c-coff32.o"])
+def test_addr2line_finds_symbols_of_windows(name, folder):
+    """With the underscore of 32-bit Windows and without one, but not without two."""
+    need_programs(folder, name)
+    pair, where = pair_for("addr2line", folder), folder / "programs"
+    requests = "top _top __top main _main __main _main_ WinMainCRTStartup _WinMainCRTStartup mainCRTStartup _imp__puts __imp__puts tls_used _tls_used".split()
+    for arguments in (["-fa"], ["-faC"]):
+        difference = pair.compare([*arguments, "-e", name, *requests], b"", where)
+        assert difference is None, stand_in_pairs.show_difference([name, *arguments], b"", difference)
+
+
 # Kinds of names in which LLVM's words and GNU's differ, as g++ mangles them in real programs.
 CXX = """_ZGVZ9stringifyImENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKT_E2ss _ZZ1fIiEivE1x _ZTI1S _ZThn8_N1S1fEv _ZTv0_n24_N1A1fIiEEiv
 _ZNSt19_Sp_counted_deleterIPKN7rocksdb8SnapshotESt5_BindIFMNS0_19TransactionBaseImplEFvS3_PNS0_2DBEEPS5_EESaIvEE10_M_disposeEv _ZTHN7rocksdb12perf_contextE

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "stand_ins/base/coff_names.h"
 #include "stand_ins/base/dwarf_words.h"
 #include "stand_ins/base/growth.h"
 #include "stand_ins/llvm/llvm_damage.h"
@@ -166,21 +167,9 @@ static void guess_sizes(struct llvm_module *m, const struct csn_debug_symbol *ta
     free(all.items);
 }
 
-/* On 32-bit Windows names of the C convention begin with an underscore, which the reader took off; those of fastcall ('@foo@8'), of
- * vectorcall ('foo@@8') and of assemblers ('.text') have none, but C++ names have theirs. */
-static bool had_underscore(struct csn_str name) {
-    if (!name.len || name.ptr[0] == '@' || name.ptr[0] == '?' || name.ptr[0] == '.' || name.ptr[0] == '$') return false;
-    for (size_t i = 0; i + 1 < name.len; i++)
-        if (name.ptr[i] == '@' && name.ptr[i + 1] == '@') return name.ptr[0] == 'Z';
-    return true;
-}
-
 char *llvm_table_name(const struct llvm_module *m, struct csn_str name) {
-    if (m->object.container != CSN_CONTAINER_PE || m->object.machine != 0x14c || !had_underscore(name)) return copy_text(name.ptr, name.len);
-    char *made = zeroed_memory(name.len + 2, 1);
-    made[0] = '_';
-    memcpy(made + 1, name.ptr, name.len);
-    return made;
+    const bool is_win32 = m->object.container == CSN_CONTAINER_PE && m->object.machine == 0x14c;
+    return is_win32 ? coff_table_name(name) : copy_text(name.ptr, name.len);
 }
 
 /* For as long as the module. In ELF and Mach-O a name ends with a NUL where it stands. */
