@@ -166,7 +166,9 @@ bool csni_frame_fde_read(const struct csni_frame_section *section, struct csni_f
     *out = (struct csni_frame_fde){ .start = csni_frame_pointer_read(section, cie, &r->body, section->addr) };
     out->size = cie->encoding == DW_EH_PE_aligned ? csni_cursor_uint(&r->body, cie->address_size)
                                                   : read_frame_format(cie, &r->body, cie->encoding);
-    if (r->body.failed || !out->start || !out->size || out->size > highest_address(cie) - out->start) return false;
+    /* Code of 32 bits may end at 2^32. */
+    uint64_t room = highest_address(cie) - out->start + (cie->address_size < 8);
+    if (r->body.failed || !out->start || !out->size || out->size > room) return false;
     if (cie->has_instructions) find_fde_instructions(section, cie, &r->body, out);
     return true;
 }

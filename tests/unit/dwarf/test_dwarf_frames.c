@@ -87,6 +87,29 @@ static void encodings(void **state) {
         }
 }
 
+/* x86 firmware ends at the last address. */
+static void end_of_memory(void **state) {
+    (void)state;
+    for (unsigned wide = 0; wide < 2; wide++) {
+        struct wire w;
+        wire_init(&w, false);
+        uint64_t last = wide ? UINT64_MAX : UINT32_MAX;
+        uint8_t encoding = wide ? 0x04 : 0x03;
+        size_t cie = put_cie(&w, "zR", 1, encoding);
+        put_fde(&w, cie, encoding, last - 0x1f, 0x1f);
+        put_fde(&w, cie, encoding, last - 0xf, 0x10);
+        put_fde(&w, cie, encoding, last - 0x7, 0x9);
+        const struct csni_frame_section frame = { wire_span(&w), ADDR, TEXT, DATA, wide ? 8 : 4, false, false, false };
+        csni_address_ranges got = { .alloc = &csni_libc_allocator };
+        assert_int_equal(csni_dwarf_frame_ranges(&frame, &got, NULL), CSN_OK);
+        assert_int_equal(got.count, 2 - wide);
+        assert_true(got.items[0].low == last - 0x1f && got.items[0].high == last);
+        assert_true(wide || (got.items[1].low == last - 0xf && got.items[1].high == last + 1));
+        csni_vec_deinit(&got);
+        wire_deinit(&w);
+    }
+}
+
 static void augmentations(void **state) {
     (void)state;
     static const char *const letters[] = { "zR", "zPLR", "zRS", "zRB", "zPR", "zLRX", "" };
@@ -191,7 +214,7 @@ static void truncations_and_changes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(encodings),      cmocka_unit_test(augmentations),     cmocka_unit_test(sorted),
+        cmocka_unit_test(encodings), cmocka_unit_test(end_of_memory),      cmocka_unit_test(augmentations),     cmocka_unit_test(sorted),
         cmocka_unit_test(not_understood), cmocka_unit_test(a_record_too_long), cmocka_unit_test(truncations_and_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
