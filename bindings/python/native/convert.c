@@ -6,18 +6,21 @@
 struct progress {
     PyObject *callback;
     PyObject *type, *value, *trace; /* what it raised; NULL: nothing */
+    bool is_stopped;
 };
 
-/* Called by workers without the interpreter's lock. An exception of the callback stops the conversion and is raised in the end. */
+/* Called by workers without the interpreter's lock. An exception of the callback stops the conversion and is raised in the end; workers that
+ * have not noticed do not call it again. */
 static bool report_progress(void *context, const char *phase, uint64_t done, uint64_t total) {
     struct progress *progress = context;
+    if (progress->is_stopped) return false; /* one worker at a time is here */
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *answer = PyObject_CallFunction(progress->callback, "sKK", phase, (unsigned long long)done, (unsigned long long)total);
-    bool goes_on = answer && answer != Py_False;
+    progress->is_stopped = !answer || answer == Py_False;
     if (!answer) PyErr_Fetch(&progress->type, &progress->value, &progress->trace);
     Py_XDECREF(answer);
     PyGILState_Release(gil);
-    return goes_on;
+    return !progress->is_stopped;
 }
 
 static PyObject *events_dict(const struct csn_convert_report *report) {
@@ -57,7 +60,7 @@ PyObject *native_convert(PyObject *module, PyObject *args, PyObject *keywords) {
     struct csn_companion_search *search = NULL;
     struct csn_convert_report report;
     struct csn_error err = CSN_ERROR_INIT;
-    struct progress progress = { NULL, NULL, NULL, NULL };
+    struct progress progress = { .callback = NULL };
     PyObject *input = NULL, *output = NULL, *callback = NULL;
     const char *format = NULL;
     int strict = 0, call_sites = 0, merged = 0, companions = 1;

@@ -166,6 +166,25 @@ def test_convert_fails(program, tmp_path):
     assert out.read_bytes() == b"old" and sorted(p.name for p in tmp_path.iterdir()) == ["out.gsym"]
 
 
+@pytest.mark.parametrize("raises", [True, False])
+def test_a_conversion_is_stopped_once(tmp_path, raises):
+    """Workers that had not noticed called again; all exceptions but the last one were never freed."""
+    class Stop(Exception):
+        pass
+
+    def stop(phase, done, total):
+        calls.append(done > 0)
+        if raises and done:
+            raise Stop
+        return not done
+
+    for _ in range(10):
+        calls = []
+        with pytest.raises(Stop if raises else callsign.Error):
+            callsign.convert(callsign._native.__file__, tmp_path / "out.gsym", threads=4, progress=stop)
+        assert sum(calls) == 1
+
+
 def test_buffers(index, addresses):
     assert len(index.lookup_batch(array.array("Q", addresses))) == len(addresses)
     assert len(index.lookup_batch(addresses)) == len(addresses)
