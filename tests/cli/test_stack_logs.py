@@ -1003,6 +1003,24 @@ def test_functions_that_call_themselves(callsign, tmp_path, text, names, frames)
     assert [f["frames"][-1]["function"] for f in answer["frames"]] == ["fact"] * frames + ["main"]
 
 
+SYMBOLIZED = {
+    "AddressSanitizer": ("7f93bcfd8000-7f93bcfdc000 r-xp 00000000 08:01 1 /opt/app/liborders.so\n", "#{} 0x7f93bcfd9{:03x} in {}\n", 0x1000),
+    "ThreadSanitizer": ("  Read of size 4 at 0x7b04 by thread T1:\n", "#{} {} (liborders.so+{:#x})\n", 0)}
+
+
+@pytest.mark.parametrize("report", SYMBOLIZED)
+def test_symbolized_reports_of_sanitizers(callsign, report):
+    """Each line of an inlined call was filled in again with all calls of its address, and in JSON its frame was there twice."""
+    head, form, base = SYMBOLIZED[report]
+    calls = [(0x113a, "check /opt/app/liborders.c:9:23"), (0x113a, "parse_line(char const*, int) /opt/app/liborders.c:16:5"),
+             (0x1160, "orders_load /opt/app/liborders.c:21:17"), (0x1160, "orders_load /opt/app/liborders.c:21:17"), (0x1102, "on_check /opt/app/liborders.c:5")]
+    text = head + "".join("    " + (form.format(i, addr - base, name) if base else form.format(i, name, addr)) for i, (addr, name) in enumerate(calls))
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", *LIB, stdin=text))
+    assert [[f["function"] for f in frame["frames"]] for frame in answer["frames"]][:3] == [["check", "parse_line"], ["orders_load"], ["orders_load"]]
+    assert len(answer["frames"]) == 4
+    assert callsign.good("stack", "--in-place", "--no-search", *LIB, stdin=text) == text
+
+
 def test_modules_of_sanitizers_with_blanks(callsign, tmp_path):
     """The path of a memory map ended at its first blank."""
     index = gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1100, "size": 0x100, "name": "main", "line": 5}])

@@ -6,9 +6,28 @@
  *     #1 main /src/main.cc:12 (app+0x1139) (BuildId: 0102...)      ThreadSanitizer
  *     0x5581c0de0000-0x5581c0df0000 /path/app 0102... (r-xp)       a line of the module map, where it is asked for */
 #include "stack/dialects/dialects.h"
+#include "stack/lines/inlined_group.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
+
+struct sanitizer_state {
+    struct inlined_group group; /* of the frame before; symbolized reports repeat its address for inlined calls */
+};
+
+/* "/src/main.cc:12:3" of a symbolized line, after its address. */
+static bool has_place(struct csn_str line, size_t from) {
+    struct line_scan s = { line, from };
+    size_t colon;
+    uint64_t number;
+    while (scan_find(&s, ":", &colon)) {
+        s.at = colon + 1;
+        if (!scan_number(&s, 10, &number)) continue;
+        if (scan_char(&s, ':')) scan_number(&s, 10, &number);
+        if (scan_at_end(&s) || scan_peek(&s) == ' ') return true;
+    }
+    return false;
+}
 
 /* "(/path/app+0x1139)" up to the end of the line or "(BuildId: ...)". */
 static bool read_module(struct line_scan *s, struct line_frame *out) {
@@ -31,6 +50,13 @@ static bool read_module(struct line_scan *s, struct line_frame *out) {
     out->module = (struct csn_str){ s->line.ptr + open + 1, plus - open - 1 };
     out->site = SITE_OFFSET;
     return out->module.len > 0;
+}
+
+/* Whether the frame that the line before begins has this call, too. */
+static bool is_inlined(struct sanitizer_state *state, struct csn_str line, bool open, const struct line_frame *out) {
+    const struct csn_str rest = { line.ptr + out->fill_at, line.len - out->fill_at };
+    const uint64_t place = out->pc ? out->pc : out->value + inlined_name_hash(out->module);
+    return inlined_group_goes_on(&state->group, open && out->number && has_place(line, out->fill_at), place, rest);
 }
 
 static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
@@ -83,18 +109,24 @@ static bool is_sanitizers(struct line_scan s) {
 
 static enum line_kind read_sanitizer_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                           struct line_frame *out) {
-    (void)state, (void)open;
     struct line_scan s = scan_on(line);
     scan_blanks(&s);
     bool indented = s.at > 1 || (s.at && line.ptr[0] == '\t');
     out->by_maps = true;
-    if (scan_char(&s, '#')) return indented || is_sanitizers(s) ? read_frame(&s, out) : KIND_NONE;
-    return read_map(modules, &s);
+    if (!scan_char(&s, '#')) return read_map(modules, &s);
+    const enum line_kind kind = indented || is_sanitizers(s) ? read_frame(&s, out) : KIND_NONE;
+    return kind != KIND_NONE && is_inlined(state, line, open, out) ? KIND_INSIDE : kind;
 }
 
 /* " in main /src/main.cc:12"; an inlined call is a line of its own, with a number of its own, as asan_symbolize writes them. Without a
- * line, the module stays. */
+ * line, the module stays. What the sanitizer symbolized itself stays, too. */
 static void fill_sanitizer(struct line_filler *f) {
+    if (has_place(f->text, f->at->fill_at)) {
+        f->kept = true;
+        fill_numbered(f, 0, f->text.len);
+        fill_ending(f);
+        return;
+    }
     for (uint32_t k = 0; k < f->answer->frame_count; k++) {
         fill_numbered(f, k, f->at->fill_at);
         out_text(f->out, f->at->pc ? " in " : " ");
@@ -111,4 +143,5 @@ static void fill_sanitizer(struct line_filler *f) {
     }
 }
 
-const struct stack_dialect sanitizer_dialect = { .name = "sanitizer", .marks = { MARK_HASH, MARK_START_HEX }, .read = read_sanitizer_line, .fill = fill_sanitizer };
+const struct stack_dialect sanitizer_dialect = { .name = "sanitizer", .marks = { MARK_HASH, MARK_START_HEX },
+                                                 .state_size = sizeof(struct sanitizer_state), .read = read_sanitizer_line, .fill = fill_sanitizer };
