@@ -1021,6 +1021,18 @@ def test_symbolized_reports_of_sanitizers(callsign, report):
     assert callsign.good("stack", "--in-place", "--no-search", *LIB, stdin=text) == text
 
 
+def test_symbolized_dumps_of_llvm(callsign):
+    """An inlined call has the address of its caller, and a number of its own: its frame was there twice."""
+    text = ("7f1af12fd000-7f1af1301000 r-xp 00000000 08:01 1 /opt/app/liborders.so\n #0 0x00007f1af12fe13b check /opt/app/liborders.c:9:23\n"
+            " #1 0x00007f1af12fe13b parse_line /opt/app/liborders.c:16:5\n #2 0x00007f1af12fe161 orders_load (/opt/app/liborders.so+0x1161)\n"
+            " #3 0x00007f1af12fe161 orders_load (/opt/app/liborders.so+0x1161)\n")
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", *LIB, stdin=text))
+    assert [[f["function"] for f in frame["frames"]] for frame in answer["frames"]] == [["check", "parse_line"], ["orders_load"], ["orders_load"]]
+    filled = callsign.good("stack", "--in-place", "--no-search", *LIB, stdin=text).splitlines()
+    assert filled[1] == text.splitlines()[1] + " (check at /opt/app/liborders.c:9, inlined into parse_line at /opt/app/liborders.c:16)"
+    assert filled[2] == text.splitlines()[2]
+
+
 def test_modules_of_sanitizers_with_blanks(callsign, tmp_path):
     """The path of a memory map ended at its first blank."""
     index = gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1100, "size": 0x100, "name": "main", "line": 5}])

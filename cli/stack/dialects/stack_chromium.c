@@ -4,12 +4,19 @@
  *     #1 0x7f1af12fe161 orders_load
  *     #2 0x7f1af12fe13b (/opt/app/liborders.so+0x113a)
  *      #3 0x00007f1af12fe161 orders_load (/opt/app/liborders.so+0x1161)       LLVM
+ *      #4 0x00007f1af12fe13b check /opt/app/liborders.c:9:23                  with llvm-symbolizer: inlined calls have the address of
+ *      #5 0x00007f1af12fe13b parse_line /opt/app/liborders.c:16:5             their caller
  *     	base::ImmediateCrash [0x00007FF612341139+19] (C:\src\crash.cc:12)      Windows
  *     	(No symbol) [0x00007FF612341139]
  *     	(No symbol) [0x0x7ff612341139] */
 #include "stack/dialects/dialects.h"
+#include "stack/lines/inlined_group.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
+
+struct chromium_state {
+    struct inlined_group group; /* of the frame before */
+};
 
 /* "(/opt/app/liborders.so+0x1161)" at the end of the line. */
 static bool read_module_at_end(struct line_scan *s, struct line_frame *out) {
@@ -48,13 +55,15 @@ static enum line_kind read_windows_frame(struct line_scan *s, struct line_frame 
 static enum line_kind read_chromium_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                          struct line_frame *out) {
     struct line_scan s = scan_on(line);
+    struct chromium_state *chromium = state;
     uint64_t number;
-    (void)state, (void)modules, (void)open;
+    (void)modules;
     if (scan_peek(&s) == '\t') return read_windows_frame(&s, out);
     scan_char(&s, ' ');
     if (!scan_char(&s, '#') || !scan_number(&s, 10, &number) || !scan_char(&s, ' ')) return KIND_NONE;
     if (!scan_hex(&s, &out->pc) || !scan_char(&s, ' ')) return KIND_NONE;
     out->value = out->pc;
+    if (inlined_group_goes_on(&chromium->group, open && number, out->pc, scan_rest(&s))) return KIND_INSIDE;
     if (!read_module_at_end(&s, out) && scan_peek(&s) != '<' && scan_peek(&s) != '(') out->symbol = scan_rest(&s);
     out->by_maps = true;
     out->flags = CSN_STACK_EITHER;
@@ -63,4 +72,4 @@ static enum line_kind read_chromium_line(void *state, struct stack_modules *modu
 }
 
 const struct stack_dialect chromium_dialect = { .name = "chromium", .marks = { MARK_HASH | MARK_HEX, MARK_INDENT | MARK_MODULE | MARK_HEX },
-                                                .read = read_chromium_line, .fill = fill_line_in_brackets };
+                                                .state_size = sizeof(struct chromium_state), .read = read_chromium_line, .fill = fill_line_in_brackets };
