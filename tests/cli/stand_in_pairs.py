@@ -87,6 +87,8 @@ def explain(arguments, theirs, ours, stdin=b""):
         return "a first line of --addresses-from-stdin without a file"
     if "--convert=c-wasm.o" in arguments and theirs._replace(out=b"") == ours._replace(out=b""):
         return "rows of WebAssembly that is not linked"
+    if any(re.fullmatch(r"(-e|--exe=)?c-coff(32)?\.o", word) for word in arguments) and theirs._replace(out=b"") == ours._replace(out=b""):
+        return "lines of COFF that is not linked, after other requests"
     if any(word.startswith("--cache-size") for word in arguments) and any("macho" in word for word in [*arguments, stdin.decode(errors="replace")]):
         return "--cache-size lets LLVM forget symbols of a dSYM"
     return None

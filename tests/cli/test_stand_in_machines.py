@@ -1,5 +1,7 @@
 """The stand-ins over objects of other machines and containers, whose symbols and sections have rules of their own."""
+import os
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -102,6 +104,48 @@ def test_gsymutil_converts_other_machines(name, folder):  # noqa: F811
         result = pair.run(which, [f"--convert={name}", "--out-file=converted.gsym", "--num-threads=1", "--verify"], cwd=where)
         results.append((result, out.read_bytes()))
     assert results[0] == results[1]
+
+
+CODE_WITHOUT_SIZES = """
+        .text
+        .globl f
+        .type f, %function
+f:      nop
+        .word 0x12345678
+        nop
+        .size f, .-f
+g:      nop
+        .word 5
+        nop
+        nop
+        .bss
+v:      .skip 8
+"""
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+@pytest.mark.parametrize("target", ["aarch64-linux-gnu", "arm-linux-gnueabihf", "riscv64-linux-gnu"])
+def test_addr2line_of_other_machines_knows_their_mapping_symbols(target, size, folder, tmp_path):  # noqa: F811
+    """As the tool of that machine. The x86-64 one names code after data `$x`."""
+    pair_for("addr2line", folder)
+    tool = shutil.which(target + "-addr2line")
+    (tmp_path / "x.s").write_text(CODE_WITHOUT_SIZES + (".data\n.skip 9 << 20\n" if size == "large" else ""))
+    debug = ["-g"] if size == "large" else []  # a large object with DWARF has an index after some thousands of requests
+    done = subprocess.run(["clang-22", "-target", target, *debug, "-nostdlib", "-static", "-fuse-ld=lld", "-Wl,-e,f", "-o", "x", "x.s"], cwd=tmp_path,
+                          capture_output=True, check=False)
+    if done.returncode or not tool:
+        pytest.skip(f"no {target}-addr2line, or no compiler for it")
+    starts = [addr for addr in addresses(tmp_path / "x") if addr > 1000]
+    requests = "".join(f"{addr:x}\n" for addr in starts * (1 if size == "small" else 4096 // len(starts) + 2)).encode()
+    (tmp_path / target).mkdir()
+    ours = tmp_path / target / (target + "-addr2line")
+    ours.symlink_to(folder / "ours/addr2line")
+    env = dict(os.environ, CALLSIGN_CACHE=str(tmp_path / "cache"))
+    results = [subprocess.run([path, "-fa", "-e", "x"], input=requests, cwd=tmp_path, env=env, capture_output=True, check=True).stdout
+               for path in (tool, ours)]
+    assert results[0] == results[1]
+    assert size == "small" or target != "riscv64-linux-gnu" or any((tmp_path / "cache").glob("addresses/*"))
+    assert b"$" not in results[1] and b"\ng\n" in results[1]
 
 
 # Tag_CPU_arch

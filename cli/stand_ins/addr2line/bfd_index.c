@@ -412,11 +412,11 @@ static struct address_index *make_index(struct making *k, const struct file_iden
     return made;
 }
 
-struct address_index *bfd_index_make(const char *object_path, const struct file_identity *identity, const char *path) {
+struct address_index *bfd_index_make(const char *object_path, bool knows_machine, const struct file_identity *identity, const char *path) {
     struct making *k = zeroed_memory(1, sizeof *k);
     const char *message;
     struct address_index *made = NULL;
-    if (bfd_object_open(&k->object, object_path, &message)) {
+    if (bfd_object_open(&k->object, object_path, knows_machine, &message)) {
         k->file = (struct bfd_file){ .info = k->object.info, .big_endian = k->object.object.big_endian, .add_range = note_claim, .context = k,
                                      .is_damaged = &k->is_damaged };
         (void)csn_debug_info_dwarf_section(k->object.info, "ranges", &k->file.range_section, NULL);

@@ -16,7 +16,7 @@ enum bfd_scope_kind {
 #define BFD_INDEX_ELSEWHERE UINT32_MAX
 
 /* Makes the index of a linked ELF object of 64 bits, from its file. NULL: it cannot be made. */
-struct address_index *bfd_index_make(const char *object_path, const struct file_identity *identity, const char *path);
+struct address_index *bfd_index_make(const char *object_path, bool knows_machine, const struct file_identity *identity, const char *path);
 
 /* Answers as bfd_find_nearest_line() does, which depends on what was asked before. */
 struct bfd_indexed;

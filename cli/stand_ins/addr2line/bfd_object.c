@@ -78,7 +78,21 @@ static void keep_best(struct bfd_section_symbols *s) {
     s->count = kept + 1;
 }
 
-static bool may_be_function(const struct csn_debug_symbol *symbol) {
+static bool is_mapping_symbol(const struct bfd_object *o, const struct csn_debug_symbol *symbol) {
+    enum { EM_ARM = 40, EM_AARCH64 = 183, EM_RISCV = 243 };
+    const char *name = symbol->name.ptr;
+    if (symbol->kind != CSN_SYMBOL_NONE || symbol->name.len < 2 || name[0] != '$') return false;
+    const bool is_plain = symbol->name.len == 2 || name[2] == '.';
+    switch (o->object.machine) {
+    case EM_ARM: return is_plain && name[1] >= 'a' && name[1] <= 'z';
+    case EM_AARCH64: return is_plain && strchr("xdmfp", name[1]);
+    case EM_RISCV: return symbol->bind == CSN_BIND_LOCAL && (name[1] == 'd' || name[1] == 'x');
+    default: return false;
+    }
+}
+
+static bool may_be_function(const struct bfd_object *o, const struct csn_debug_symbol *symbol) {
+    if (o->knows_machine && is_mapping_symbol(o, symbol)) return false;
     switch (symbol->kind) {
     case CSN_SYMBOL_NONE: return symbol->size || symbol->bind != CSN_BIND_LOCAL || !symbol->is_hidden;
     case CSN_SYMBOL_FUNCTION: case CSN_SYMBOL_IFUNC: case CSN_SYMBOL_OTHER: return true;
@@ -102,7 +116,7 @@ static void sort_functions(struct bfd_object *o, const struct bfd_symbol *symbol
             continue;
         }
         seen = true;
-        if (!may_be_function(symbol) || symbol->section >= o->object.section_count) continue;
+        if (!may_be_function(o, symbol) || symbol->section >= o->object.section_count) continue;
         struct csn_debug_section section;
         if (csn_debug_info_section(o->info, symbol->section, &section, NULL) != CSN_OK) continue;
         bool has_file = symbol->bind == CSN_BIND_LOCAL || !file_after;
@@ -124,11 +138,11 @@ static void read_symbols(struct bfd_object *o) {
     else sort_functions(o, o->symbols, o->symbol_count);
 }
 
-bool bfd_object_open(struct bfd_object *o, const char *path, const char **message) {
+bool bfd_object_open(struct bfd_object *o, const char *path, bool knows_machine, const char **message) {
     struct csn_companion_search *search = NULL;
     struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
     struct csn_debug_info_options options = CSN_DEBUG_INFO_OPTIONS_INIT;
-    *o = (struct bfd_object){ 0 };
+    *o = (struct bfd_object){ .knows_machine = knows_machine };
     options.allocator = companions.allocator = &ending_allocator;
     if (csn_companion_search_create(&companions, &search, NULL) == CSN_OK) {
         options.resolver = csn_companion_search_resolve;

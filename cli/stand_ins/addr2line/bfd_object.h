@@ -43,6 +43,7 @@ struct bfd_object {
     size_t symbol_count;
     struct bfd_section_symbols *by_section; /* by section index; of the debug file's symbols where one is used */
     bool is_elf;
+    bool knows_machine;
     const char *program;             /* for messages */
     char *unknown_name;              /* the last one that was looked for in vain */
     struct {                         /* of the last search, as BFD remembers it */
@@ -51,8 +52,9 @@ struct bfd_object {
     } last;
 };
 
-/* Opens the file; false with *message, which tells why as BFD does. */
-bool bfd_object_open(struct bfd_object *object, const char *path, const char **message);
+/* Opens the file; false with *message, which tells why as BFD does. knows_machine: as a BFD that was made for the machine, for which mapping
+ * symbols (`$x`, `$d`) name no code. */
+bool bfd_object_open(struct bfd_object *object, const char *path, bool knows_machine, const char **message);
 void bfd_object_close(struct bfd_object *object);
 
 /* The symbol that BFD names a function by: the nearest one at or before `offset` of the section. NULL: none. */

@@ -24,6 +24,7 @@ enum { LINE_BYTES = 100 }; /* of standard input: what is longer counts as severa
 struct addr2line {
     const char *program, *path, *section_name, *target;
     bool addresses, functions, inlines, demangle, pretty, base_names;
+    bool knows_machine;              /* by its name */
     struct bfd_object object;
     struct bfd_dwarf *dwarf;         /* NULL: the object is not open */
     struct kept_index kept;
@@ -244,7 +245,7 @@ static bool open_file(struct addr2line *a) {
     if (!readable) return fail(a, strerror(errno));
     fclose(readable);
     if (is_archive(a->path)) return fail(a, "cannot get addresses from archive");
-    if (!bfd_object_open(&a->object, a->path, &message)) return fail(a, message);
+    if (!bfd_object_open(&a->object, a->path, a->knows_machine, &message)) return fail(a, message);
     a->object.program = a->program;
     if (!a->object.is_elf && a->object.object.address_size == 4) gnu_demangle_skip_leading('_');
     for (uint32_t i = 0; a->section_name && i < a->object.section_count && !a->section; i++)
@@ -264,8 +265,8 @@ static bool open_file(struct addr2line *a) {
 enum { INDEX_REQUESTS = 64, SESSION_REQUESTS = 4096, MIN_PART = 32 };
 
 static void open_index(struct addr2line *a) {
-    static const char *const words[] = { "binutils" };
-    a->may_index = !a->section_name && !a->target && kept_index_open(&a->kept, a->path, words, 1);
+    const char *const words[] = { "binutils", "for the machine" };
+    a->may_index = !a->section_name && !a->target && kept_index_open(&a->kept, a->path, words, a->knows_machine ? 2 : 1);
     if (a->kept.index) a->indexed = bfd_indexed_open(a->kept.index);
 }
 
@@ -278,7 +279,7 @@ static bool is_worth_it(const struct addr2line *a) {
 
 static struct address_index *make_index(void *context, const char *path) {
     const struct addr2line *a = context;
-    return bfd_index_make(a->path, &a->kept.object, path);
+    return bfd_index_make(a->path, a->knows_machine, &a->kept.object, path);
 }
 
 static void count_request(struct addr2line *a) {
@@ -389,9 +390,20 @@ static int take_option(struct addr2line *a, int option) {
     return -1;
 }
 
+/* "aarch64-linux-gnu-addr2line" knows mapping symbols; addr2line of Debian's build for x86-64 does not. */
+static bool is_made_for_machine(const char *program) {
+    static const char *const machines[] = { "aarch64", "arm", "riscv" };
+    static const char own[] = "callsign-";
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+    if (strncmp(name, own, sizeof own - 1) == 0) name += sizeof own - 1;
+    for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
+        if (strncmp(name, machines[i], strlen(machines[i])) == 0) return true;
+    return false;
+}
+
 int gnu_addr2line_main(int argc, char **argv) {
     static struct addr2line a;
-    a = (struct addr2line){ .program = argv[0], .path = "a.out" };
+    a = (struct addr2line){ .program = argv[0], .path = "a.out", .knows_machine = is_made_for_machine(argv[0]) };
     gnu_expand_arguments(&argc, &argv);
     for (int option; (option = getopt_long(argc, argv, "ab:Ce:rRsfHhij:pVv", long_options, NULL)) != -1;) {
         int code = take_option(&a, option);
