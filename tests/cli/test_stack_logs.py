@@ -1033,6 +1033,17 @@ def test_symbolized_dumps_of_llvm(callsign):
     assert filled[2] == text.splitlines()[2]
 
 
+@pytest.mark.parametrize("prefix", ["", "2026.11.22 20:03:23.780095 [ 42 ] {} <Fatal> BaseDaemon: "])
+def test_inlined_calls_of_clickhouse(callsign, prefix):
+    """StackTrace.cpp writes them before the frame; they ended the stack."""
+    lines = ["0. ./liborders.c:16: parse_line @ 0x000000000000113b in /opt/app/liborders.so", "1.1. inlined from ./liborders.h:9: check",
+             "1.2. inlined from ./liborders.h:10: limit", "1. ./liborders.c:21: orders_load @ 0x0000000000001161 in /opt/app/liborders.so"]
+    text = "".join(prefix + line + "\n" for line in lines)
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", *LIB, stdin=text))
+    assert [frame["frames"][-1]["function"] for frame in answer["frames"]] == ["parse_line", "orders_load"]
+    assert callsign.good("stack", "--in-place", "--no-search", *LIB, stdin=text).splitlines()[1:3] == text.splitlines()[1:3]
+
+
 def test_modules_of_sanitizers_with_blanks(callsign, tmp_path):
     """The path of a memory map ended at its first blank."""
     index = gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1100, "size": 0x100, "name": "main", "line": 5}])

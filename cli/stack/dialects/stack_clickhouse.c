@@ -1,6 +1,7 @@
 /* ClickHouse's stacks, in messages of exceptions and in its log.
  *
  *     0. DB::Exception::Exception(int) @ 0x000000000c6b2b9b in /usr/bin/clickhouse
+ *     3.1. inlined from ./src/Parsers/Lexer.h:12: DB::Lexer::peek()                    into the next frame
  *     3. ./src/Parsers/Lexer.cpp:120: DB::Lexer::next() @ 0x0000000012345678
  *     2026.11.22 20:03:23.780095 [ 42 ] {} <Fatal> BaseDaemon: 4. ? @ 0x0000000000094ac3 in /usr/lib/libc.so.6
  *
@@ -33,11 +34,19 @@ static bool read_number(struct csn_str line, size_t end, uint64_t *out, struct l
     }
 }
 
+/* "3.1. inlined from ./src/Parsers/Lexer.h:12: DB::Lexer::peek()" */
+static bool is_inlined(struct csn_str line) {
+    const struct line_scan s = scan_on(line);
+    size_t at;
+    return scan_find(&s, ". inlined from ", &at) && at && scan_digit_value(line.ptr[at - 1]) < 10;
+}
+
 static enum line_kind read_clickhouse_line(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out) {
     const struct clickhouse_state *clickhouse = state;
     struct line_scan s = scan_on(line), name;
     size_t at, colon;
-    (void)modules, (void)open;
+    (void)modules;
+    if (open && is_inlined(line)) return KIND_INSIDE;
     if (!scan_find(&s, " @ 0x", &at) || !read_number(line, at, &out->number, &name)) return KIND_NONE;
     s.at = at + 3;
     if (!scan_hex(&s, &out->value)) return KIND_NONE;
