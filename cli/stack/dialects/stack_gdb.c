@@ -4,6 +4,7 @@
  *     #2  0x00007ffff7fbc161 in orders_load () from /opt/app/liborders.so
  *     #3  0x0000555555555461 in ?? ()                                the program itself
  *     #4  parse_line (line=0x555555556055 "5 boxes") at liborders.c:16   an inlined call: no address
+ *             text = 0x555555556055 "5 boxes"                        of `bt full`, also "No locals."
  *     #5  <signal handler called>                                    or <function called from gdb>: #6 was interrupted
  *           Start Addr           End Addr       Size     Offset  Perms  objfile          of `info proc mappings`
  *       0x7ffff7fbc000     0x7ffff7fbd000     0x1000     0x1000  r-xp   /opt/app/liborders.so
@@ -68,11 +69,23 @@ static enum line_kind read_gdb_stop(const struct gdb_state *gdb, struct line_sca
     return KIND_FIRST;
 }
 
-/* No line of `bt`. */
-static enum line_kind read_gdb_other(const struct gdb_state *gdb, struct stack_modules *modules, struct csn_str line, struct line_frame *out) {
+/* What `bt full` has below a frame: variables, and values that go on in further lines; and the end of a line that was too long. */
+static bool is_below_frame(struct csn_str line) {
+    enum { INDENT = 8 };
     struct line_scan s = scan_on(line);
-    if (scan_blanks(&s)) return stack_modules_add_gdb_line(modules, line) ? KIND_CONTEXT : KIND_NONE;
-    return read_gdb_stop(gdb, &s, out);
+    if (scan_text(&s, "No locals.") || scan_text(&s, "No symbol table info available.")) return true;
+    scan_blanks(&s);
+    return (s.at >= INDENT && scan_peek(&s) != '#') || (s.at && (scan_text(&s, "at ") || scan_text(&s, "from ")));
+}
+
+/* No line of `bt`. */
+static enum line_kind read_gdb_other(const struct gdb_state *gdb, struct stack_modules *modules, struct csn_str line, bool open,
+                                     struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    const bool is_indented = scan_blanks(&s);
+    if (is_indented && stack_modules_add_gdb_line(modules, line)) return KIND_CONTEXT;
+    if (open && is_below_frame(line)) return KIND_INSIDE;
+    return is_indented ? KIND_NONE : read_gdb_stop(gdb, &s, out);
 }
 
 /* A function without an address is inlined into the next one, or stopped where a line begins. */
@@ -86,7 +99,7 @@ static enum line_kind read_gdb_line(void *state, struct stack_modules *modules, 
     struct gdb_state *gdb = state;
     struct line_scan s = scan_on(line);
     if (read_program(gdb, line)) return KIND_CONTEXT;
-    if (!scan_char(&s, '#')) return read_gdb_other(gdb, modules, line, out);
+    if (!scan_char(&s, '#')) return read_gdb_other(gdb, modules, line, open, out);
     out->number_at = s.at;
     if (!scan_number(&s, 10, &out->number)) return KIND_NONE;
     out->number_end = s.at;
