@@ -1048,8 +1048,8 @@ def test_gdb_with_variables(callsign, tmp_path):
     """`bt full`, the form of most bug reports: each frame was a stack of its own."""
     index = gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1100, "size": 0x100, "name": "main", "line": 5},
                                                     {"start": 0x1200, "size": 0x100, "name": "area", "merged": [{"name": "square"}], "line": 6}])
-    below = ["No symbol table info available.\n", "        quantity = 5\n        list = {\n          first = 0x1,\n          rest = \"abc\\000\\000\",\n"
-             "            0 <repeats 15 times>}\n", "    at /src/a-very-long-path/of-a-program/main.c:12\n        argc = <optimized out>\n", "No locals.\n"]
+    below = ["No symbol table info available.\n--Type <RET> for more, q to quit, c to continue without paging--c\n", "        quantity = 5\n        list = {\n          first = 0x1,\n          rest = \"abc\\000\\000\",\n"
+             "            0 <repeats 15 times>}\n", "    at /src/a-very-long-path/of-a-program/main.c:12\n        argc = <optimized out>\n---Type <return> to continue, or q <return> to quit---\n", "No locals.\n"]
     text = "".join(f"#{i}  0x000055d00000{0x1210 - i * 16 if not i else 0x1110:04x} in {'?? ()' if not i else 'main ()'}\n{rest}" for i, rest in enumerate(below))
     text = "55d000000000-55d000002000 r-xp 00000000 08:01 1 /opt/app/app\n" + text + "Thread 2:\n" + text
     answers = [json.loads(line) for line in callsign.good("stack", "--json", "--no-search", "-i", index, stdin=text).splitlines()]

@@ -69,10 +69,12 @@ static enum line_kind read_gdb_stop(const struct gdb_state *gdb, struct line_sca
     return KIND_FIRST;
 }
 
-/* What `bt full` has below a frame: variables, and values that go on in further lines; and the end of a line that was too long. */
+/* What `bt full` has below a frame: variables, and values that go on in further lines; the end of a line that was too long; and what gdb
+ * asks at the end of a page. */
 static bool is_below_frame(struct csn_str line) {
     enum { INDENT = 8 };
     struct line_scan s = scan_on(line);
+    if (scan_text(&s, "--Type <RET>") || scan_text(&s, "---Type <return>")) return true;
     if (scan_text(&s, "No locals.") || scan_text(&s, "No symbol table info available.")) return true;
     scan_blanks(&s);
     return (s.at >= INDENT && scan_peek(&s) != '#') || (s.at && (scan_text(&s, "at ") || scan_text(&s, "from ")));
