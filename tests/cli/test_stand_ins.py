@@ -160,7 +160,8 @@ def test_addr2line_fails_like_the_tool(arguments, folder, programs):
                                        ["--adjust-vma=zz"], ["--print-source-context-lines=-1"], ["--cache-size=x"], ["--build-id=zz"],
                                        ["--build-id=aabb", "1"], ["--build-id=aabb", "--obj=c-gcc"], ["-v"], ["--help"], ["nosuch", "0x1"],
                                        ["--output-style=JSON", "nosuch 0x1", "x"], ["-p", "--output-style=JSON", "--obj=c-gcc", "main", "FRAME 0x1200"],
-                                       ["@options2", "main"]])
+                                       ["@options2", "main"], ["--build-id=abc", "1"], ["BUILDID:abc 1"], ["-C=x"], ["--exee"], ["--dwq=3"], ["--obk"],
+                                       ["--colors"], ["--exf=" + "a" * 300]])
 def test_llvm_symbolizer_fails_like_the_tool(arguments, folder, programs):
     where = folder / "programs"
     (where / "options2").write_text("--obj=c-gcc '-a'\n--verbose")
@@ -353,7 +354,9 @@ def gsym_files(folder, programs):
     ["--convert=nosuch"], ["--convert=../demo.c"], ["--convert=../c-gcc", "c-gcc"], ["--version"], ["--help"], ["-h"], ["c-gcc.gsym", "--address=zz"],
     ["--address"], ["--addresses-from-stdin"], ["--addresses-from-stdin", "--merged-functions"], ["--addresses-from-stdin", "--verbose"],
     ["--addresses-from-stdin", "c-gcc.gsym"], ["c-gcc.gsym", "--merged-functions-filter=a"], ["c-gcc.gsym", "--address=1", "--merged-functions-filter=a"],
-    ["--callsites-yaml-file="], ["--convert=../c-gcc", "-o", "out.gsym", "--merged-functions"]])
+    ["--callsites-yaml-file="], ["--convert=../c-gcc", "-o", "out.gsym", "--merged-functions"],
+    ["-vh"], ["-hv", "x"], ["-vq"], ["-verbose", "c-gcc.gsym"], ["-address=1", "c-gcc.gsym"], ["-oz.gsym", "--convert=../c-gcc"], ["-vo", "x"], ["-o"],
+    ["-h=3"], ["/dev/null"]])
 def test_gsymutil_answers_like_the_tool(arguments, gsym_files):
     pair, where = gsym_files
     lines = b"0x1205 c-gcc.gsym\n0x99 c-gcc.gsym\n0x1500 cc-gcc.gsym\nzz c-gcc.gsym\n0x1 c-gcc.gsym\n"
@@ -710,7 +713,7 @@ zz
 
 
 @pytest.mark.parametrize("options", [[], ["--basenames"], ["--relativenames"], ["-f=short", "-p"], ["-f=none"], ["--verbose", "-a"], ["--no-demangle"],
-                                     ["--output-style=GNU"], ["--output-style=JSON"], ["--disable-gsym"], ["--print-source-context-lines=3"]], ids=" ".join)
+                                     ["--output-style=GNU"], ["--output-style=GNU", "--no-inlines"], ["--output-style=JSON"], ["--disable-gsym"], ["--print-source-context-lines=3"]], ids=" ".join)
 def test_gsym_files_stand_for_dwarf(options, folder, programs, tmp_path):
     """Beside the object, or in a folder; LLVM leaves out what is asked for without inlined frames, or by a symbol."""
     pair = pair_for("llvm-symbolizer", folder)

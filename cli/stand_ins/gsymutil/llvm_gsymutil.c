@@ -135,11 +135,12 @@ static bool apply(struct gsymutil *g, enum id id, const char *value) {
 
 /* The entry that a word names, with or without "=VALUE"; -1: none. */
 static int find_option(const char *word, const char **value) {
-    const char *name = word + 1 + (word[1] == '-');
+    const char *name = word + 2;
     *value = NULL;
     if (strcmp(word, "-o") == 0) name = "out-file";
-    if (strcmp(word, "-h") == 0) name = "help";
-    if (strcmp(word, "-v") == 0) name = "version";
+    else if (strcmp(word, "-h") == 0) name = "help";
+    else if (strcmp(word, "-v") == 0) name = "version";
+    else if (word[1] != '-') return -1;
     size_t size = strcspn(name, "=");
     for (int i = 0; i < TABLE_SIZE; i++) {
         if (strlen(table[i].name) != size || memcmp(table[i].name, name, size) != 0) continue;
@@ -150,6 +151,18 @@ static int find_option(const char *word, const char **value) {
     return -1;
 }
 
+/* Letters that stand together. What is left of the word: one letter, which may take a value, or one that is not known. */
+static const char *take_letters(struct gsymutil *g, const char *word) {
+    static char rest[3] = "-";
+    if (word[1] == '-' || !word[2] || word[2] == '=') return word;
+    for (word++; word[1] && (*word == 'h' || *word == 'v'); word++) {
+        if (*word == 'h') g->wants_help = true;
+        else g->wants_version = true;
+    }
+    rest[1] = *word;
+    return *word == 'o' && word[1] ? "-o " : rest; /* the value of -o is a word of its own: this is no option */
+}
+
 /* -1: go on; else the exit code. */
 static int read_options(struct gsymutil *g, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
@@ -158,13 +171,14 @@ static int read_options(struct gsymutil *g, int argc, char **argv) {
             GROW_PUSH(&g->inputs, (const char *)argv[i]);
             continue;
         }
-        int entry = find_option(argv[i], &value);
+        const char *word = take_letters(g, argv[i]);
+        int entry = find_option(word, &value);
         if (entry < 0) {
-            fprintf(stderr, "unknown argument '%s'\n", argv[i]);
+            fprintf(stderr, "unknown argument '%.*s'\n", (int)strcspn(word, " "), word);
             return 1;
         }
         if (table[entry].kind == TEXT && !value && i + 1 == argc) {
-            fprintf(stderr, "%s: missing argument\n", argv[i]);
+            fprintf(stderr, "%s: missing argument\n", word);
             return 1;
         }
         if (table[entry].kind == TEXT && !value) value = argv[++i];
@@ -174,6 +188,15 @@ static int read_options(struct gsymutil *g, int argc, char **argv) {
 }
 
 /* ---- looking into files ---- */
+
+static bool is_shorter_than_a_header(const char *path) {
+    enum { HEADER_SIZE = 48 };
+    char bytes[HEADER_SIZE];
+    FILE *file = fopen(path, "rb");
+    const size_t got = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+    if (file) fclose(file);
+    return got < HEADER_SIZE;
+}
 
 static struct csn_index *open_gsym(const char *path) {
     struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
@@ -188,7 +211,9 @@ static struct csn_index *open_gsym(const char *path) {
         if (info.format == CSN_FORMAT_GSYM_V1) return index;
         csn_index_close(index);
     }
-    fprintf(stderr, "%s: %s\n", path, status == CSN_E_IO && err.os_error ? strerror(err.os_error) : "not a GSYM file");
+    const bool is_short = status != CSN_OK && !err.os_error && is_shorter_than_a_header(path);
+    const char *why = is_short ? "not enough data for a GSYM header" : "not a GSYM file";
+    fprintf(stderr, "%s: %s\n", path, status == CSN_E_IO && err.os_error ? strerror(err.os_error) : why);
     return NULL;
 }
 

@@ -213,19 +213,22 @@ static bool is_near(const char *a, const char *b) {
     return rest == other + 1 && strcmp(x + 1, y) == 0;
 }
 
+/* Short names are near to too much. */
+enum { MIN_NEAR_NAME = 4 };
+
 static void report_unknown(struct reader *r, const char *word) {
-    const char *near = NULL;
-    size_t size = strcspn(word, "=");
+    const char *equals = strchr(word, '='), *value = equals ? equals + 1 : "";
     r->failed = true;
-    for (int i = 0; i < TABLE_SIZE && !near && strlen(word) > 2; i++) {
-        char candidate[64];
-        const char *value = word[size] ? word + size + 1 : "";
-        bool takes = table[i].form == JOINED;
-        snprintf(candidate, sizeof candidate, "%s%s", table[i].spelling, takes ? value : "");
-        if (is_near(word, candidate)) near = table[i].spelling;
+    for (int i = 0; i < TABLE_SIZE && strlen(word) > 2; i++) {
+        const bool takes = table[i].form == JOINED;
+        if (strlen(table[i].spelling + strspn(table[i].spelling, "-")) < MIN_NEAR_NAME || (takes && !*value)) continue;
+        char *near = formatted_text("%s%s", table[i].spelling, takes ? value : "");
+        const bool is_meant = is_near(word, near);
+        if (is_meant) fprintf(stderr, "error: unknown argument '%s', did you mean '%s'?\n", word, near);
+        free(near);
+        if (is_meant) return;
     }
-    if (near) fprintf(stderr, "error: unknown argument '%s', did you mean '%s'?\n", word, near);
-    else fprintf(stderr, "error: unknown argument '%s'\n", word);
+    fprintf(stderr, "error: unknown argument '%s'\n", word);
 }
 
 /* The rest of a word after its first letter, as a word of its own. */

@@ -79,7 +79,7 @@ struct llvm_module *llvm_session_module(struct llvm_session *s, const char *name
 }
 
 char *llvm_build_id_text(const char *id) {
-    char *text = copy_text(id, strlen(id));
+    char *text = formatted_text("%s%s", strlen(id) % 2 ? "0" : "", id); /* whole bytes */
     for (char *p = text; *p; p++) *p = (char)toupper((unsigned char)*p);
     return text;
 }

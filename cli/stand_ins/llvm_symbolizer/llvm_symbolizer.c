@@ -61,7 +61,7 @@ static char *read_name(const char **text) {
     return copy_text(p, size);
 }
 
-static bool is_hex_text(const char *text) { return *text && strlen(text) % 2 == 0 && strspn(text, "0123456789abcdefABCDEF") == strlen(text); }
+static bool is_hex_text(const char *text) { return *text && strspn(text, "0123456789abcdefABCDEF") == strlen(text); }
 
 /* NULL: the module was read, or the command line gave it; else what is wrong. */
 static const char *read_module(const struct llvm_options *o, const char **text, struct query *q) {
@@ -156,7 +156,7 @@ static struct llvm_frames find_frames(struct llvm_session *s, struct llvm_open_m
     struct llvm_module *m = llvm_session_open(s, found, message);
     if (m && found->gsym) {
         llvm_frames_free(&frames);
-        return llvm_gsym_find(found->gsym, &s->request, addr, !s->options->inlines);
+        return llvm_gsym_find(found->gsym, &s->request, addr, innermost);
     }
     if (m && !is_found && innermost) {
         const struct llvm_frame frame = llvm_find_code(m, &s->request, addr);
