@@ -276,7 +276,7 @@ _ZN1AlSERKS_ _ZN1AlSIiEERS_T_ _ZN1ArSERKS_ _Z3useIXadL_ZN1ArsEiEEEvv _Z3useIXadL
 _Z3useIXadL_Z1tIiEvT_EEEvv _Z3useIXadL_ZN1A1tIiEET_S1_EEEvv _Z3useIXadL_ZNK1A1uIiEET_S1_EEEvv _Z3useIXadL_ZN12_GLOBAL__N_12zzE1AEEEvv
 _Z3useIXadL_ZN1AltIiEEbT_EEEvv _ZN1GIXadL_ZNKS_1A1gEvEEXadL_ZNS_1A1fEiEEE1xE _GLOBAL__I_main _GLOBAL__I__Z3foov
 _GLOBAL__D__ZN1AC1Ev _GLOBAL_.I_a _GLOBAL_$D_a _GLOBAL__I__Zxx _GLOBAL__I__Z1fIiEvv _GLOBAL__X_a _ZGTtnwm _ZGTtNKSt9exception4whatEv
-_ZNK1AcvNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEEv""".split()
+_ZNK1AcvNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEEv _Z1fIKiEvRKT_ _Z1fIViEvPVT_ _Z1fI1AIKS0_EEvRKT_""".split()
 # In the style of Java stars of conversions and arguments after some operators differ.
 CXX_BUT_JAVA = "_ZN1XIiEcvPS_IlEEv _ZN1XIiEcvPSaIiEEv _Z3useIXadL_ZN1AltERKS_EEEvv".split()
 

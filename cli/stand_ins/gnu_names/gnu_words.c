@@ -198,10 +198,22 @@ static bool is_blank_of_pointer(const char *text, const char *at) {
     return false;
 }
 
+/* "int const const&", where a parameter that is const stands for "const T&": GNU writes the word once. Returns the bytes of the first one. */
+static size_t repeated_qualifier(const char *at) {
+    static const char *const words[] = { " const", " volatile" };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const size_t size = strlen(words[i]);
+        if (strncmp(at, words[i], size) == 0 && strncmp(at + size, words[i], size) == 0 && !gnu_is_word_char(at[2 * size])) return size;
+    }
+    return 0;
+}
+
 static size_t put_special(struct grown_text *out, const char *given, const char *p) {
     switch (*p) {
     case '\'': return put_unnamed(out, given, p);
-    case ' ': return is_blank_of_pointer(given, p) ? 1 : p > given ? put_clones(out, p) : 0;
+    case ' ':
+        if (is_blank_of_pointer(given, p)) return 1;
+        return p == given ? 0 : repeated_qualifier(p) ? repeated_qualifier(p) : put_clones(out, p);
     case '&': return put_address(out, given, p);
     case 's': case 't': return p == given || !(gnu_is_word_char(p[-1]) || p[-1] == ':') ? put_other_word(out, given, p) : 0;
     default: return 0;
