@@ -163,3 +163,15 @@ def test_names_of_arm(version, order, folder, tmp_path):  # noqa: F811
     results = [pair.run(which, ["--convert=x.o", "--out-file=x.gsym"], cwd=tmp_path) for which in ("theirs", "ours")]
     assert results[0].out.splitlines()[1] == results[1].out.splitlines()[1]
     assert b"(arm%s%s)" % (ARM_NAMES[version].encode(), b"eb" * (order == "armeb")) in results[1].out
+
+
+@pytest.mark.parametrize("target", ["armv7-apple-ios9", "armv6-apple-ios5", "arm64-apple-macos11", "i386-apple-macos10.13", "x86_64h-apple-macos11",
+                                    "armv7-windows-msvc", "aarch64-windows-msvc", "arm64ec-windows-msvc"])
+def test_names_of_other_containers(target, folder, tmp_path):  # noqa: F811
+    pair = pair_for("llvm-gsymutil", folder)
+    (tmp_path / "x.c").write_text("int f(int x) { return x; }\n")
+    done = subprocess.run(["clang-22", "-target", target, "-g", "-c", "x.c", "-o", "x.o"], cwd=tmp_path, capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip(f"clang-22 does not compile for {target}")
+    results = [pair.run(which, ["--convert=x.o", "--out-file=x.gsym"], cwd=tmp_path) for which in ("theirs", "ours")]
+    assert b"Output file (" in results[0].out and results[0].out.splitlines()[1] == results[1].out.splitlines()[1]

@@ -97,6 +97,7 @@ const char *llvm_arch_name(const struct llvm_module *m) {
     case CSN_CONTAINER_ELF: return elf_name(m);
     case CSN_CONTAINER_MACHO:
         if (strncmp(m->object.arch, "arm64", 5) == 0) return strcmp(m->object.arch, "arm64_32") == 0 ? "aarch64_32" : "aarch64";
+        if (strncmp(m->object.arch, "arm", 3) == 0 || strncmp(m->object.arch, "thumb", 5) == 0) return "arm"; /* whatever the subtype */
         if (strcmp(m->object.arch, "x86_64h") == 0) return "x86_64";
         return strcmp(m->object.arch, "x86") == 0 ? "i386" : m->object.arch;
     case CSN_CONTAINER_PE:
