@@ -9,7 +9,9 @@ static node *with_args(parser *p, node *template) {
 
 static node *parse_simple_id(parser *p) { return with_args(p, csni_parse_source_name(p)); }
 
+/* gcc writes "srSt4pairIT_T0_E" where the grammar wants "srNSt4pairI..." or a substitution. */
 static node *parse_unresolved_type(parser *p) {
+    if (csni_peek(p, 0) == 'S' && csni_peek(p, 1) == 't') return csni_parse_type(p);
     switch (csni_peek(p, 0)) {
     case 'T': return csni_add_substitution(p, csni_parse_template_param(p));
     case 'D': return csni_add_substitution(p, csni_parse_decltype(p));
