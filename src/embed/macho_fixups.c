@@ -21,7 +21,8 @@ csn_status csni_macho_fixups_plan(struct csni_macho_fixups *f, struct csni_span 
     if (size < HEADER_SIZE || !csni_span_sub(file, off, size, &old))
         return csni_fail(err, CSN_E_FORMAT, NULL, off, "chained fixups: 0x%llx bytes, the file has 0x%zx", (ull)size, file.size);
     uint32_t starts = csni_get32(old.ptr + STARTS_OFFSET, big);
-    uint32_t count = starts <= size && size - starts >= ENTRY ? csni_get32(old.ptr + starts, big) : UINT32_MAX;
+    bool fits = starts >= HEADER_SIZE && starts <= size && size - starts >= ENTRY;
+    uint32_t count = fits ? csni_get32(old.ptr + starts, big) : UINT32_MAX;
     if (count == UINT32_MAX || count > (size - starts) / ENTRY - 1)
         return csni_fail(err, CSN_E_FORMAT, NULL, off, "chained fixups: the starts of segments at 0x%x do not fit into 0x%llx bytes",
                          starts, (ull)size);

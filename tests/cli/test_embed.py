@@ -421,9 +421,10 @@ def test_macho_chained_fixups(callsign, macho, tmp_path, arch):
     # A damaged one is named.
     data = bytearray((tmp_path / "program0").read_bytes())
     at = macho_segments(tmp_path / "program0")[2][0x80000034][0]
-    data[at + 4:at + 8] = (1 << 20).to_bytes(4, "little")
-    (tmp_path / "bad").write_bytes(data)
-    assert "chained fixups: the starts" in callsign.bad("embed", index, tmp_path / "bad", "--drop-signature", "-o", tmp_path / "none")
+    for starts in 0, 8, 24, 1 << 20:
+        data[at + 4:at + 8] = starts.to_bytes(4, "little")
+        (tmp_path / "bad").write_bytes(data)
+        assert "chained fixups: the starts" in callsign.bad("embed", index, tmp_path / "bad", "--drop-signature", "-o", tmp_path / "none")
 
 
 def test_macho_signature_can_be_made_later(callsign, macho, tmp_path):
