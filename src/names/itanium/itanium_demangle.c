@@ -29,8 +29,9 @@ static node *parse_mangled(parser *p, size_t underscores) {
 
 /* Where arguments are a conversion operator's or its type's, the first way that leads to a name. */
 static node *parse_any(struct csn_str name, size_t underscores, struct csni_name_memory *memory) {
-    for (uint8_t choice = 0; choice < ARGS_CHOICES; choice++) {
-        parser p = { .at = name.ptr, .end = name.ptr + name.len, .memory = memory, .lambda_level = SIZE_MAX, .args_choice = choice };
+    for (unsigned choice = 0; choice < ARGS_CHOICES; choice++) {
+        parser p = { .at = name.ptr, .end = name.ptr + name.len, .memory = memory, .lambda_level = SIZE_MAX };
+        p.args_choice = (uint8_t)choice;
         node *n = parse_mangled(&p, underscores);
         if (n || !p.args_chosen) return n;
     }
