@@ -200,7 +200,10 @@ static double exp_of_minus(double x) {
     double sum = 1, term = 1;
     unsigned halvings = 0;
     if (!(x < 700)) return 0;
-    for (; x > 1.0 / 64; x /= 2) halvings++;
+    while (x > 1.0 / 64) {
+        x /= 2;
+        halvings++;
+    }
     for (int i = 1; i < 12; i++) sum += term *= -x / i;
     while (halvings--) sum *= sum;
     return sum;
