@@ -505,7 +505,7 @@ def test_windows_modules_of_minidump_stackwalk(callsign, tmp_path, members):
     assert named("--symbols", folders)[0] == name
     shutil.copytree(folders / "app.pdb" / (module["debug_id"][:-2] + "1f"), folders / "app.pdb" / (module["debug_id"][:-2] + "2"))
     assert named("--symbols", folders)[0] == [[]]  # which of the two is not known
-    module["debug_id"] = "0" + module["debug_id"][1:]
+    module["debug_id"] = ("1" if module["debug_id"][0] == "0" else "0") + module["debug_id"][1:]
     assert named("--index", index)[0] == [[]]
     assert "another build id" in named("--index", index)[1]
 
