@@ -169,6 +169,11 @@ def test_convert_fails(program, tmp_path):
 @pytest.mark.parametrize("raises", [True, False])
 def test_a_conversion_is_stopped_once(tmp_path, raises):
     """Workers that had not noticed called again; all exceptions but the last one were never freed."""
+    sources = [f"f{k}.c" for k in range(64)]
+    for k, source in enumerate(sources):
+        (tmp_path / source).write_text(f"int f{k}(int *p) {{ return *p + {k}; }}\n")
+    subprocess.run(["gcc", "-g", "-shared", "-fPIC", *sources, "-o", "many.so"], cwd=tmp_path, check=True)
+
     class Stop(Exception):
         pass
 
@@ -181,7 +186,7 @@ def test_a_conversion_is_stopped_once(tmp_path, raises):
     for _ in range(10):
         calls = []
         with pytest.raises(Stop if raises else callsign.Error):
-            callsign.convert(callsign._native.__file__, tmp_path / "out.gsym", threads=4, progress=stop)
+            callsign.convert(tmp_path / "many.so", tmp_path / "out.gsym", threads=4, progress=stop)
         assert sum(calls) == 1
 
 
