@@ -1,4 +1,5 @@
 """Profiles that pprof read before profile.proto: what gperftools, jemalloc and Go write, read by us and by go tool pprof."""
+import functools
 import math
 import os
 import pathlib
@@ -66,10 +67,21 @@ def cpu_profile(order="<", word="Q", stacks=CPU_STACKS, end=True):
     return struct.pack(f"{order}{len(words)}{word}", *words) + (MAPS.split("\n", 1)[1].encode() if end else b"")
 
 
+@functools.cache
+def find_pprof():
+    """That of a Go which comes with it; newer ones compile theirs first, which takes 20 s."""
+    known = [need("go"), "/usr/bin/go"]
+    for go in filter(os.path.exists, known):
+        tools = subprocess.run([go, "env", "GOTOOLDIR"], check=True, capture_output=True, text=True, env={**os.environ, "GOTOOLCHAIN": "local"}).stdout.strip()
+        if os.path.exists(f"{tools}/pprof"):
+            return [f"{tools}/pprof"]
+    return [known[0], "tool", "pprof"]
+
+
 def go_pprof(path):
     """(value types, [(values, label, addresses)], period type, period), as go tool pprof reads a profile. It takes
     one from addresses of 0, too, which Go fills stacks up with, and has sizes of 0, which profile.proto cannot hold."""
-    text = subprocess.run([need("go"), "tool", "pprof", "-raw", "-symbolize=none", path], check=True, capture_output=True, text=True,
+    text = subprocess.run([*find_pprof(), "-raw", "-symbolize=none", path], check=True, capture_output=True, text=True,
                           env={**os.environ, "GOTOOLCHAIN": "local"}).stdout
     head, rest = text.split("Samples:\n")
     samples, rest = rest.split("Locations\n")
@@ -167,7 +179,7 @@ def go_profiles(tmp_path_factory):
 @pytest.mark.parametrize("name", ["heap", "mutex", "block", "goroutine", "threadcreate"])
 def test_go(callsign, go_profiles, tmp_path, name):
     text = (go_profiles / name).read_text()
-    if not re.search("^[0-9].*0x", text, re.M): # threads of Go 1.19 have no stacks, and its pprof does not read them
+    if not re.search("^[0-9].*0x[1-9a-f]", text, re.M): # threads have no stacks, or zeros; pprof of Go 1.19 reads neither
         assert all(locations == [] for locations, *_ in read(callsign, tmp_path, text).samples)
         return
     types, samples, *_ = check(callsign, go_profiles / name, tmp_path / "out.pb")
