@@ -686,6 +686,7 @@ def test_configuration(callsign, store, tmp_path):
         assert "line 1" in callsign.bad("serve", "--config", config)
 
 
+@pytest.mark.plain_build # AddressSanitizer's library has to come before what is preloaded
 def test_a_name_with_several_addresses(callsign, tmp_path):
     """localhost is ::1 first on machines whose IPv6 is off; here, an address of documentation, which nobody has."""
     (tmp_path / "names.c").write_text("""
