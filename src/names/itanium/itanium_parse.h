@@ -13,7 +13,6 @@ struct csni_itanium_parser {
     struct csni_name_memory *memory;
     struct csni_name_stack parts;         /* of lists that are being read */
     struct csni_name_stack substitutions; /* S_, S0_, ... */
-    struct csni_name_stack dependents;    /* of struct csni_itanium_dependent, by index */
     struct csni_name_stack outer;         /* arguments of the template that is being named: T_, T0_, ... */
     struct csni_name_stack levels;        /* of struct csni_name_stack: parameters by depth, TL0_; NULL where they are unknown */
     uint32_t level_base;                  /* the first of `levels` that the current encoding sees */
@@ -21,9 +20,6 @@ struct csni_itanium_parser {
     size_t lambda_level;                  /* the level whose parameters "auto" stands for; SIZE_MAX: none */
     uint32_t invented[3];                 /* parameters by enum csni_itanium_param */
     uint32_t depth;
-    uint32_t scope, scope_count;          /* parameters refer to the same arguments within one scope */
-    uint32_t param_uses;
-    uint32_t reread;                      /* bytes of dependent types that were read again */
     bool args_ambiguous;                  /* in the type of a conversion operator: arguments that follow may be the operator's */
     bool args_chosen;                     /* such arguments were met */
     uint8_t args_choice;                  /* enum csni_itanium_args */
@@ -38,13 +34,6 @@ enum csni_itanium_args {
     ARGS_OF_OPERATOR,
     ARGS_OF_TYPE,
     ARGS_CHOICES
-};
-
-/* A substitution that refers to template parameters. Compilers compare what is mangled: in another function's name the same "T_" is that
- * one's parameter, so the substitution has to be read again there. */
-struct csni_itanium_dependent {
-    const char *begin, *end;
-    uint32_t index, scope;
 };
 
 /* What a name shows of the function type that may follow. */
@@ -96,8 +85,6 @@ struct csni_itanium_node *csni_make_list(parser *p, enum csni_itanium_kind kind,
 node *csni_name_node(parser *p, struct csn_str text);
 /* NULL stays NULL. */
 node *csni_add_substitution(parser *p, node *n);
-/* Of the type between `begin` and where the parser is; `uses` was param_uses at its beginning. */
-node *csni_add_type_substitution(parser *p, node *n, const char *begin, uint32_t uses);
 bool csni_push_part(parser *p, node *n);
 
 /* ---- tokens ---- */
@@ -119,7 +106,6 @@ node *csni_parse_operator_name(parser *p, struct csni_itanium_traits *traits);
 node *csni_parse_unnamed_type(parser *p, struct csni_itanium_traits *traits);
 
 node *csni_parse_type(parser *p);
-static inline void csni_new_scope(parser *p) { p->scope = ++p->scope_count; }
 /* Inside of brackets, what follows a part of the type belongs to that part. Gives what csni_close_brackets() takes. */
 static inline bool csni_open_brackets(parser *p) {
     bool ambiguous = p->args_ambiguous;

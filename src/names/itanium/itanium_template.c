@@ -17,52 +17,6 @@ static node *std_name(char letter) {
     return found ? &std_names[found - letters] : NULL;
 }
 
-static struct csni_itanium_dependent *find_dependent(const parser *p, uint32_t index) {
-    uint32_t low = 0, high = p->dependents.count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        struct csni_itanium_dependent *found = (struct csni_itanium_dependent *)(uintptr_t)p->dependents.at[middle];
-        if (found->index == index) return found;
-        if (found->index < index) low = middle + 1;
-        else high = middle;
-    }
-    return NULL;
-}
-
-/* NULL: with what its parameters refer to here, it is no type. */
-static node *read_again(parser *p, const struct csni_itanium_dependent *dependent) {
-    const char *at = p->at, *end = p->end;
-    uint32_t substitutions = p->substitutions.count, dependents = p->dependents.count, parts = p->parts.count;
-    bool ambiguous = csni_open_brackets(p);
-    p->at = dependent->begin;
-    p->end = dependent->end;
-    node *n = csni_close_brackets(p, ambiguous, csni_parse_type(p));
-    if (p->at != dependent->end) n = NULL;
-    p->at = at;
-    p->end = end;
-    p->substitutions.count = substitutions;
-    p->dependents.count = dependents;
-    p->parts.count = parts;
-    return n;
-}
-
-/* The substitution as it is meant where the parser is. */
-static node *substitution_here(parser *p, uint32_t index) {
-    enum { REREAD_MAX = 1 << 16 };
-    node *known = p->substitutions.at[index];
-    struct csni_itanium_dependent *dependent = find_dependent(p, index);
-    if (!dependent) return known;
-    p->param_uses++;
-    size_t size = (size_t)(dependent->end - dependent->begin);
-    if (dependent->scope == p->scope || p->parameters_unknown || size > REREAD_MAX - p->reread) return known;
-    p->reread += (uint32_t)size;
-    node *n = read_again(p, dependent);
-    if (!n) return known;
-    p->substitutions.at[index] = n;
-    dependent->scope = p->scope;
-    return n;
-}
-
 node *csni_parse_substitution(parser *p) {
     if (!csni_take(p, 'S')) return NULL;
     char letter = csni_peek(p, 0);
@@ -78,7 +32,7 @@ node *csni_parse_substitution(parser *p) {
         if (!csni_parse_sequence_id(p, &index) || !csni_take(p, '_')) return NULL;
         index++;
     }
-    return index < p->substitutions.count ? substitution_here(p, (uint32_t)index) : NULL;
+    return index < p->substitutions.count ? p->substitutions.at[index] : NULL;
 }
 
 node *csni_parse_abi_tags(parser *p, node *n) {
@@ -132,7 +86,6 @@ node *csni_parse_template_param(parser *p) {
     const char *begin = p->at;
     size_t level = 0, index = 0;
     if (!csni_take(p, 'T')) return NULL;
-    p->param_uses++;
     if (csni_take(p, 'L')) {
         if (!csni_parse_count(p, &level) || !csni_take(p, '_')) return NULL;
         level++;
@@ -290,7 +243,6 @@ static bool add_param(parser *p, node *arg) {
 static bool begin_params(parser *p) {
     p->levels.count = p->level_base;
     p->outer = (struct csni_name_stack){ 0 };
-    csni_new_scope(p);
     return csni_name_push(p->memory, &p->levels, &p->outer);
 }
 

@@ -119,11 +119,3 @@ bool csni_parse_sequence_id(parser *p, size_t *out) {
     *out = (size_t)value;
     return p->at > begin;
 }
-
-node *csni_add_type_substitution(parser *p, node *n, const char *begin, uint32_t uses) {
-    if (p->param_uses == uses) return csni_add_substitution(p, n);
-    struct csni_itanium_dependent *dependent = csni_name_alloc(p->memory, sizeof(*dependent));
-    if (!dependent || !csni_name_push(p->memory, &p->dependents, dependent)) return NULL;
-    *dependent = (struct csni_itanium_dependent){ begin, p->at, p->substitutions.count, p->scope };
-    return csni_add_substitution(p, n);
-}

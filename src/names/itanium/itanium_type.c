@@ -320,11 +320,9 @@ static bool has_own_args(parser *p, node *type) {
 static node *parse_param_type(parser *p) {
     char next = csni_peek(p, 1);
     if (next == 's' || next == 'u' || next == 'e') return parse_class_type(p);
-    const char *begin = p->at;
-    uint32_t uses = p->param_uses;
     node *param = csni_parse_template_param(p);
     if (!param || !has_own_args(p, param)) return param;
-    return csni_add_type_substitution(p, param, begin, uses) ? with_template_args(p, param) : NULL;
+    return csni_add_substitution(p, param) ? with_template_args(p, param) : NULL;
 }
 
 /* *is_old: a type that has been substituted before, as it is. */
@@ -387,8 +385,6 @@ static node *parse_prefixed_type(parser *p) {
 }
 
 static node *parse_type(parser *p) {
-    const char *begin = p->at;
-    uint32_t uses = p->param_uses;
     bool is_old = false;
     node *type;
     char c = csni_peek(p, 0);
@@ -412,7 +408,7 @@ static node *parse_type(parser *p) {
         type = parse_class_type(p);
         break;
     }
-    return type && !is_old ? csni_add_type_substitution(p, type, begin, uses) : type;
+    return type && !is_old ? csni_add_substitution(p, type) : type;
 }
 
 node *csni_parse_type(parser *p) { return csni_leave(p, csni_enter(p) ? parse_type(p) : NULL); }
