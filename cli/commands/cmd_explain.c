@@ -44,7 +44,6 @@ static bool explain_one(const struct csn_index *index, const char *path, const c
     return found.status == CSN_OK;
 }
 
-/* Before anything is opened. */
 static enum exit_code run_explain(const void *values, char **operands, int operand_count) {
     const struct explain_values *v = values;
     static struct out_buffer out;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/text_bytes.h"
+
 enum { GLOB_NAME_MAX = 1 << 16 };
 
 static bool same(struct csn_str a, struct csn_str b) { return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0; }
@@ -59,22 +61,12 @@ static size_t skip_arguments(struct csn_str name, size_t at) {
     return at;
 }
 
-static bool has_text(struct csn_str name, size_t at, const char *text) {
-    const size_t size = strlen(text);
-    return name.len - at >= size && memcmp(name.ptr + at, text, size) == 0;
-}
-
 /* Behind the parameters at `at`: what is within the function, or a stub for it, is another one. */
 static bool ends_function(struct csn_str name, size_t at) {
-    unsigned depth = 0;
-    for (; at < name.len; at++) {
-        if (name.ptr[at] == '(') depth++;
-        else if (name.ptr[at] == ')' && !--depth) break;
-    }
-    at += at < name.len;
-    while (has_text(name, at, " const") || has_text(name, at, " volatile") || has_text(name, at, " &"))
+    at = brackets_end(name, at, '(', ')');
+    while (has_text_at(name, at, " const") || has_text_at(name, at, " volatile") || has_text_at(name, at, " &"))
         for (at++; at < name.len && name.ptr[at] != ' ' && name.ptr[at] != ':'; at++) continue;
-    return !has_text(name, at, "::") && !(has_text(name, at, "@plt") && name.len - at == 4);
+    return !has_text_at(name, at, "::") && !(has_text_at(name, at, "@plt") && name.len - at == 4);
 }
 
 /* What may follow the name of a function: parameters, an ABI tag, a clone's suffix; template arguments before them. */

@@ -28,13 +28,13 @@ void answer_printer_put(struct answer_printer *printer, const struct answer *ans
 /* A line that is no address is answered in its place, so that answers stay in step with queries. At most BAD_LINE_SHOWN
  * bytes of it. */
 enum { BAD_LINE_SHOWN = 64 };
-/* Whether an index is to be opened: one operand may be answered, or there are none. False: each was told what it is. */
-bool answer_printer_has_query(char **operands, int count, bool (*is_query)(struct csn_str text));
 /* `fault`: what it is, see address_fault(). */
 void answer_printer_put_bad_line(struct answer_printer *printer, struct csn_str line, const char *fault, uint64_t number,
                                  struct out_buffer *out);
 /* The same for an operand. `shown` false: no answer in its place. */
 void answer_printer_put_bad_operand(struct answer_printer *printer, struct csn_str text, const char *fault, bool shown,
                                     struct out_buffer *out);
+/* Whether an index is to be opened: one operand may be answered, or there are none. False: each was told what it is. */
+bool answer_printer_has_query(char **operands, int count, bool (*is_query)(struct csn_str text));
 
 #endif

@@ -3,18 +3,18 @@
 
 #include <string.h>
 
+#include "ui/text_bytes.h"
+
 void json_token_blanks(struct json_tokens *t) {
     while (t->at < t->end && (*t->at == ' ' || *t->at == '\t' || *t->at == '\n' || *t->at == '\r')) t->at++;
 }
-
-static bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 static bool skip_escape(struct json_tokens *t) {
     t->at++;
     if (t->at == t->end || !*t->at || !strchr("\"\\/bfnrtu", *t->at)) return json_token_fails(t, "no escape that JSON has");
     if (*t->at++ != 'u') return true;
     for (int i = 0; i < 4; i++, t->at++)
-        if (!is_hex(json_token_peek(t))) return json_token_fails(t, "\\u needs four hexadecimal digits");
+        if (!is_hex_digit(json_token_peek(t))) return json_token_fails(t, "\\u needs four hexadecimal digits");
     return true;
 }
 

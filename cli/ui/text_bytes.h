@@ -1,4 +1,4 @@
-/* Single bytes of text, and blocks of 16 of them: what the passes over each byte of a log share. */
+/* Bytes of names and lines, and blocks of 16 of them: what the passes over each byte share. */
 #ifndef CALLSIGN_CLI_TEXT_BYTES_H
 #define CALLSIGN_CLI_TEXT_BYTES_H
 
@@ -22,6 +22,17 @@ static inline char byte_at(struct csn_str text, size_t at) { return at < text.le
 static inline bool has_text_at(struct csn_str text, size_t at, const char *wanted) {
     const size_t size = strlen(wanted);
     return text.len - at >= size && memcmp(text.ptr + at, wanted, size) == 0;
+}
+
+/* Past the bracket that closes the one at `at`; the end, if there is none. The second byte of "->" closes nothing. */
+static inline size_t brackets_end(struct csn_str text, size_t at, char open, char close) {
+    size_t depth = 0;
+    for (; at < text.len; at++) {
+        const bool is_arrow = at && text.ptr[at - 1] == '-' && text.ptr[at] == '>';
+        if (text.ptr[at] == open) depth++;
+        else if (text.ptr[at] == close && !is_arrow && --depth == 0) return at + 1;
+    }
+    return at;
 }
 
 enum { TEXT_BLOCK = 16 };

@@ -118,3 +118,12 @@ bool symbols_key_of_id(const char *text, size_t size, struct symbols_key *out) {
     if ((size == 33 || strchr(copy, '-')) && debug_id_canonical(copy, out->debug_id)) return true;
     return build_id_canonical(copy, size, out->build_id);
 }
+
+enum pool_status symbols_acquire(struct index_pool *pool, const struct symbols_key *key, struct symbols **out, char *why, size_t why_size) {
+    struct symbols_key by_debug_id = *key, by_build_id = *key;
+    enum pool_status status = POOL_NONE;
+    by_debug_id.build_id[0] = by_build_id.debug_id[0] = 0;
+    if (*key->build_id) status = pool_acquire(pool, &by_build_id, true, out, why, why_size);
+    if (status == POOL_NONE && *key->debug_id) status = pool_acquire(pool, &by_debug_id, true, out, why, why_size);
+    return status;
+}

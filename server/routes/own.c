@@ -61,17 +61,10 @@ static void open_module(struct own_request *own, const json_t *value, struct own
     out->name = json_string_value(json_object_get(value, "name"));
     if (!out->name) out->name = "";
     if (artifact_name_is_safe(out->name)) snprintf(key.name, sizeof(key.name), "%s", out->name);
-    bool has_build_id = build_id && build_id_canonical(build_id, strlen(build_id), key.build_id);
-    bool has_debug_id = debug_id && debug_id_canonical(debug_id, key.debug_id);
-    enum pool_status status = POOL_NONE;
+    if (!build_id || !build_id_canonical(build_id, strlen(build_id), key.build_id)) key.build_id[0] = 0;
+    if (!debug_id || !debug_id_canonical(debug_id, key.debug_id)) key.debug_id[0] = 0;
     snprintf(out->why, sizeof(out->why), "the module has no build_id or debug_id");
-    if (has_build_id) status = pool_acquire(own->http->server->pool, &key, true, &out->symbols, out->why, sizeof(out->why));
-    else key.build_id[0] = 0;
-    if (status == POOL_NONE && has_debug_id) { /* Breakpad files need not have the build id */
-        key.build_id[0] = 0;
-        status = pool_acquire(own->http->server->pool, &key, true, &out->symbols, out->why, sizeof(out->why));
-    }
-    if (pool_status_is_passing(status)) own->is_unreachable = true;
+    if (pool_status_is_passing(symbols_acquire(own->http->server->pool, &key, &out->symbols, out->why, sizeof(out->why)))) own->is_unreachable = true;
 }
 
 /* The slot of a name, or the free one where it belongs. */

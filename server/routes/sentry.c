@@ -91,21 +91,16 @@ static struct sentry_module *module_at(struct sentry_run *run, uint64_t pc) {
 static void open_module(struct sentry_run *run, struct sentry_module *module) {
     struct symbols_key key = { .name = "" };
     char why[WHY_SIZE] = "";
-    const char *code_id = text_of(module->json, "code_id"), *type = text_of(module->json, "type");
+    const char *code_id = text_of(module->json, "code_id"), *debug_id = text_of(module->json, "debug_id"), *type = text_of(module->json, "type");
     if (module->status != DEBUG_UNUSED) return;
     bool has_id = strcmp(type, "elf") == 0 && build_id_canonical(code_id, strlen(code_id), key.build_id) && strlen(code_id) >= 32;
     if (!has_id) key.build_id[0] = 0;
-    if (!has_id && !debug_id_canonical(text_of(module->json, "debug_id"), key.debug_id)) {
-        module->status = *text_of(module->json, "debug_id") ? DEBUG_MALFORMED : DEBUG_MISSING;
+    if (!debug_id_canonical(debug_id, key.debug_id)) key.debug_id[0] = 0;
+    if (!has_id && !*key.debug_id) {
+        module->status = *debug_id ? DEBUG_MALFORMED : DEBUG_MISSING;
         return;
     }
-    enum pool_status status = pool_acquire(run->server->pool, &key, true, &module->symbols, why, sizeof(why));
-    /* Breakpad files need not have the build id. */
-    if (status == POOL_NONE && has_id && debug_id_canonical(text_of(module->json, "debug_id"), key.debug_id)) {
-        key.build_id[0] = 0;
-        status = pool_acquire(run->server->pool, &key, true, &module->symbols, why, sizeof(why));
-    }
-    switch (status) {
+    switch (symbols_acquire(run->server->pool, &key, &module->symbols, why, sizeof(why))) {
     case POOL_OK: module->status = DEBUG_FOUND; break;
     case POOL_NONE: case POOL_WOULD_BLOCK: module->status = DEBUG_MISSING; break;
     case POOL_FAILED: module->status = DEBUG_MALFORMED; break;

@@ -69,18 +69,15 @@ enum store_status http_status(CURL *curl, CURLcode code, char *why, size_t why_s
     long status = 0;
     char *url = NULL;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    if (code == CURLE_OK && status >= 200 && status < 300) return STORE_OK;
+    if (code == CURLE_OK && (status == 404 || status == 410)) return STORE_NONE;
     curl_easy_getinfo(curl, CURLINFO_EFFECTIVE_URL, &url);
     /* After a redirect the URL has user and password, and its query may be a secret, too. */
     struct http_server_url shown;
     http_server_url_take(&shown, url ? url : "", url ? strcspn(url, "?") : 0);
     http_server_url_release(&shown);
-    if (code != CURLE_OK) {
-        snprintf(why, why_size, "%.150s: %s", shown.base, curl_easy_strerror(code));
-        return STORE_UNREACHABLE;
-    }
-    if (status >= 200 && status < 300) return STORE_OK;
-    if (status == 404 || status == 410) return STORE_NONE;
-    snprintf(why, why_size, "%.150s: answers %ld", shown.base, status);
+    if (code != CURLE_OK) snprintf(why, why_size, "%.150s: %s", shown.base, curl_easy_strerror(code));
+    else snprintf(why, why_size, "%.150s: answers %ld", shown.base, status);
     return STORE_UNREACHABLE;
 }
 

@@ -30,4 +30,16 @@ static inline bool csni_lines_next(struct csni_lines *lines, struct csn_str *out
 
 static inline bool csni_is_blank(char c) { return c == ' ' || c == '\t'; }
 
+/* The rest of a line that is being read. */
+static inline void csni_skip_blanks(struct csn_str *rest) {
+    while (rest->len && csni_is_blank(rest->ptr[0])) *rest = (struct csn_str){ rest->ptr + 1, rest->len - 1 };
+}
+/* False: the rest does not begin with `text`, and stays. */
+static inline bool csni_skip_text(struct csn_str *rest, const char *text) {
+    const size_t len = strlen(text);
+    if (!csni_str_starts(*rest, text)) return false;
+    *rest = (struct csn_str){ rest->ptr + len, rest->len - len };
+    return true;
+}
+
 #endif

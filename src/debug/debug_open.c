@@ -99,16 +99,11 @@ csn_status csni_debug_companion_open(struct csn_debug_info *info, const struct c
     return status;
 }
 
-static bool has_dwarf(const struct csni_object *object) {
-    uint32_t section = csni_object_find_debug_section(object, "info", false);
-    return section != CSNI_NO_SECTION && !(object->sections[section].flags & CSNI_SECTION_NOBITS);
-}
-
 /* An image without DWARF is of use without its debug file, too: whatever keeps that file away is no failure. */
 static void find_debug_file(struct csn_debug_info *info) {
     struct csn_companion_request request = { .struct_size = sizeof request,
                                              .kind = CSN_COMPANION_DEBUG_FILE,
-                                             .has_debug_info = has_dwarf(info->object),
+                                             .has_debug_info = csni_object_has_debug_section(info->object, "info"),
                                              .image_path = info->path,
                                              .id = info->object->build_id.ptr,
                                              .id_size = info->object->build_id.size };

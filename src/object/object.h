@@ -109,6 +109,8 @@ uint32_t csni_object_find_section(const struct csni_object *object, const char *
  * With `dwo`, its split-DWARF twin (.debug_info.dwo). The first of several; in a relocatable object, one that is in no
  * section group comes before those that are (each type unit has a section of its own there). */
 uint32_t csni_object_find_debug_section(const struct csni_object *object, const char *name, bool dwo);
+/* Whether there is one, without `dwo`, that has bytes in the file: stripped images and debug files may keep a header alone. */
+bool csni_object_has_debug_section(const struct csni_object *object, const char *name);
 
 /* The content, inflated, and relocated where the object is relocatable. A section that is stored plainly is a view into the
  * file; one without bytes in the file (NOBITS) is empty. Bytes live until csni_object_release_section() or close.

@@ -117,6 +117,11 @@ uint32_t csni_object_find_debug_section(const struct csni_object *object, const 
     return in_group;
 }
 
+bool csni_object_has_debug_section(const struct csni_object *object, const char *name) {
+    const uint32_t section = csni_object_find_debug_section(object, name, false);
+    return section != CSNI_NO_SECTION && !(object->sections[section].flags & CSNI_SECTION_NOBITS);
+}
+
 /* ---- symbols and bounds ---- */
 
 csn_status csni_symbol_iter_init(struct csni_symbol_iter *iter, struct csni_object *object, enum csni_symbol_table table,

@@ -17,8 +17,7 @@
 
 static bool has_debug_section(const struct csni_object *object) {
     static const char *const names[] = { ".gopclntab", "__gopclntab" };
-    uint32_t section = csni_object_find_debug_section(object, "info", false);
-    if (section != CSNI_NO_SECTION && !(object->sections[section].flags & CSNI_SECTION_NOBITS)) return true;
+    if (csni_object_has_debug_section(object, "info")) return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (csni_object_find_section(object, names[i]) != CSNI_NO_SECTION) return true;
     return false;

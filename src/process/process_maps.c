@@ -292,10 +292,6 @@ uint64_t csn_process_module_bias(const struct csn_process_module *module, uint64
 
 /* ---- text ---- */
 
-static void skip_blanks(struct csn_str *rest) {
-    while (rest->len && csni_is_blank(rest->ptr[0])) *rest = (struct csn_str){ rest->ptr + 1, rest->len - 1 };
-}
-
 /* A word of up to a blank; at least one character. */
 static bool take_word(struct csn_str *rest, struct csn_str *out) {
     size_t len = 0;
@@ -319,17 +315,17 @@ static bool parse_line(struct csn_str rest, struct csn_process_mapping *out) {
     if (!take_hex(&rest, &out->start) || !rest.len || rest.ptr[0] != '-') return false;
     rest = (struct csn_str){ rest.ptr + 1, rest.len - 1 };
     if (!take_hex(&rest, &out->end) || !rest.len || !csni_is_blank(rest.ptr[0])) return false;
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
     if (!take_word(&rest, &access) || access.len != 4) return false;
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
     if (!take_word(&rest, &offset) || !csni_hex_value(offset, &out->file_off)) return false;
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
     if (!take_word(&rest, &device)) return false;
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
     if (!take_word(&rest, &inode)) return false;
     for (size_t i = 0; i < inode.len; i++)
         if (inode.ptr[i] < '0' || inode.ptr[i] > '9') return false;
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
     out->path = rest;
     out->flags = access.ptr[2] == 'x' ? CSN_MAPPING_EXECUTABLE : 0;
     return true;

@@ -12,21 +12,9 @@
 #include "base/hex.h"
 #include "base/lines.h"
 
-/* The rest of a line that is being read. */
-static void skip_blanks(struct csn_str *rest) {
-    while (rest->len && csni_is_blank(rest->ptr[0])) *rest = (struct csn_str){ rest->ptr + 1, rest->len - 1 };
-}
-
 static bool take_char(struct csn_str *rest, char c) {
     if (!rest->len || rest->ptr[0] != c) return false;
     *rest = (struct csn_str){ rest->ptr + 1, rest->len - 1 };
-    return true;
-}
-
-static bool take_text(struct csn_str *rest, const char *text) {
-    size_t len = strlen(text);
-    if (!csni_str_starts(*rest, text)) return false;
-    *rest = (struct csn_str){ rest->ptr + len, rest->len - len };
     return true;
 }
 
@@ -113,18 +101,18 @@ static void cut_android_notes(struct report_image *out) {
 static bool parse_android(struct csn_str rest, struct report_image *out) {
     struct csn_process_mapping *m = &out->mapping;
     uint64_t size;
-    skip_blanks(&rest);
-    take_text(&rest, "--->"); /* at the fault */
+    csni_skip_blanks(&rest);
+    csni_skip_text(&rest, "--->"); /* at the fault */
     if (!take_hex(&rest, &m->start) || !take_char(&rest, '-') || !take_hex(&rest, &m->end) || m->end == UINT64_MAX) return false;
     m->end++;
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
     if (rest.len < 3 || !memchr("r-", rest.ptr[0], 2) || !memchr("w-", rest.ptr[1], 2) || !memchr("x-", rest.ptr[2], 2)) return false;
     m->flags = rest.ptr[2] == 'x' ? CSN_MAPPING_EXECUTABLE : 0;
     rest = (struct csn_str){ rest.ptr + 3, rest.len - 3 };
     if (!rest.len || !csni_is_blank(rest.ptr[0])) return false; /* /proc has a fourth letter */
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
     if (!take_hex(&rest, &m->file_off)) return false;
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
     if (!take_hex(&rest, &size) || size != m->end - m->start) return false;
     if (!take_path(rest, &m->path)) m->path = (struct csn_str){ "", 0 };
     cut_android_notes(out);
@@ -136,11 +124,11 @@ static bool parse_android(struct csn_str rest, struct report_image *out) {
 static bool parse_binary_image(struct csn_str rest, struct report_image *out) {
     struct csn_process_mapping *m = &out->mapping;
     size_t open, close;
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
     if (!csni_str_starts(rest, "0x") || !take_hex(&rest, &m->start)) return false;
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
     if (!take_char(&rest, '-')) return false;
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
     if (!csni_str_starts(rest, "0x") || !take_hex(&rest, &m->end) || m->end == UINT64_MAX) return false;
     m->end++;
     if (!find_text(rest, "<", &open) || !find_text(rest, ">", &close) || close < open) return false;
@@ -151,11 +139,11 @@ static bool parse_binary_image(struct csn_str rest, struct report_image *out) {
 
 static bool parse_vmmap(struct csn_str rest, struct report_image *out) {
     struct csn_process_mapping *m = &out->mapping;
-    skip_blanks(&rest);
-    if (!take_text(&rest, "__TEXT ")) return false;
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
+    if (!csni_skip_text(&rest, "__TEXT ")) return false;
+    csni_skip_blanks(&rest);
     if (!take_hex(&rest, &m->start) || !take_char(&rest, '-') || !take_hex(&rest, &m->end)) return false;
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
     size_t blank;
     if (!take_char(&rest, '[') || !find_text(rest, " /", &blank)) return false;
     out->is_image = true;
@@ -166,7 +154,7 @@ static bool parse_vmmap(struct csn_str rest, struct report_image *out) {
 static bool parse_swift(struct csn_str rest, struct report_image *out) {
     struct csn_process_mapping *m = &out->mapping;
     size_t blank;
-    if (!csni_str_starts(rest, "0x") || !take_hex(&rest, &m->start) || !take_text(&rest, "\xe2\x80\x93")) return false;
+    if (!csni_str_starts(rest, "0x") || !take_hex(&rest, &m->start) || !csni_skip_text(&rest, "\xe2\x80\x93")) return false;
     if (!csni_str_starts(rest, "0x") || !take_hex(&rest, &m->end) || !take_char(&rest, ' ')) return false;
     if (find_text(rest, " ", &blank)) take_id(out, (struct csn_str){ rest.ptr, blank });
     out->is_image = true;
@@ -178,7 +166,7 @@ static bool parse_lldb(struct csn_str rest, struct report_image *out) {
     enum { IMAGE_MAX = 1 << 30 };
     struct csn_process_mapping *m = &out->mapping;
     size_t close, blank;
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
     if (!take_char(&rest, '[') || !find_text(rest, "] ", &close)) return false;
     for (size_t i = 0; i < close; i++)
         if (!csni_is_blank(rest.ptr[i]) && (rest.ptr[i] < '0' || rest.ptr[i] > '9')) return false;
@@ -187,7 +175,7 @@ static bool parse_lldb(struct csn_str rest, struct report_image *out) {
     take_id(out, (struct csn_str){ rest.ptr, blank });
     if (!m->build_id_size) return false;
     rest = (struct csn_str){ rest.ptr + blank, rest.len - blank };
-    skip_blanks(&rest);
+    csni_skip_blanks(&rest);
     if (!csni_str_starts(rest, "0x") || !take_hex(&rest, &m->start) || m->start > UINT64_MAX - IMAGE_MAX) return false;
     m->end = m->start + IMAGE_MAX;
     out->is_image = out->is_open = true;

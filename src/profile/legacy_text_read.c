@@ -36,22 +36,11 @@ struct legacy_text {
 
 /* ---- words of a line ---- */
 
-static void skip_blanks(struct csn_str *at) {
-    while (at->len && csni_is_blank(*at->ptr)) *at = (struct csn_str){ at->ptr + 1, at->len - 1 };
-}
-
-static bool skip_text(struct csn_str *at, const char *text) {
-    const size_t len = strlen(text);
-    if (at->len < len || memcmp(at->ptr, text, len) != 0) return false;
-    *at = (struct csn_str){ at->ptr + len, at->len - len };
-    return true;
-}
-
 /* A decimal number, and the blanks before it. False: there is none, or it has more than 63 bits. */
 static bool read_count(struct csn_str *at, int64_t *out) {
     int64_t value = 0;
-    skip_blanks(at);
-    const bool is_negative = skip_text(at, "-");
+    csni_skip_blanks(at);
+    const bool is_negative = csni_skip_text(at, "-");
     const char *from = at->ptr;
     while (at->len && *at->ptr >= '0' && *at->ptr <= '9') {
         if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *at->ptr - '0', &value)) return false;
@@ -63,8 +52,8 @@ static bool read_count(struct csn_str *at, int64_t *out) {
 
 static bool read_address(struct csn_str *at, uint64_t *out) {
     uint64_t value = 0;
-    skip_blanks(at);
-    if (!skip_text(at, "0x")) return false;
+    csni_skip_blanks(at);
+    if (!csni_skip_text(at, "0x")) return false;
     const char *from = at->ptr;
     for (unsigned digit; at->len && (digit = csni_hex_digit(*at->ptr)) < 16; *at = (struct csn_str){ at->ptr + 1, at->len - 1 }) {
         if (value >> 60) return false;
@@ -76,21 +65,21 @@ static bool read_address(struct csn_str *at, uint64_t *out) {
 
 /* "1: 3000 [2: 6000]" */
 static bool read_heap_values(struct csn_str *at, int64_t out[4]) {
-    if (!read_count(at, &out[0]) || !skip_text(at, ":") || !read_count(at, &out[1])) return false;
-    skip_blanks(at);
-    if (!skip_text(at, "[") || !read_count(at, &out[2]) || !skip_text(at, ":") || !read_count(at, &out[3])) return false;
-    skip_blanks(at);
-    return skip_text(at, "]");
+    if (!read_count(at, &out[0]) || !csni_skip_text(at, ":") || !read_count(at, &out[1])) return false;
+    csni_skip_blanks(at);
+    if (!csni_skip_text(at, "[") || !read_count(at, &out[2]) || !csni_skip_text(at, ":") || !read_count(at, &out[3])) return false;
+    csni_skip_blanks(at);
+    return csni_skip_text(at, "]");
 }
 
 static bool is_remark(struct csn_str line) {
-    skip_blanks(&line);
+    csni_skip_blanks(&line);
     return !line.len || *line.ptr == '#';
 }
 
 static bool begins_maps(struct csn_str line) {
-    skip_blanks(&line);
-    return skip_text(&line, "MAPPED_LIBRARIES:") || skip_text(&line, "--- Memory map: ---");
+    csni_skip_blanks(&line);
+    return csni_skip_text(&line, "MAPPED_LIBRARIES:") || csni_skip_text(&line, "--- Memory map: ---");
 }
 
 /* ---- heads ---- */
@@ -99,20 +88,20 @@ static bool begins_maps(struct csn_str line) {
 static bool read_sampling(struct csn_str at, int64_t *out) {
     int64_t rate = 0;
     *out = 0;
-    skip_blanks(&at);
-    if (!skip_text(&at, "@")) return false;
-    skip_blanks(&at);
-    if (skip_text(&at, "heapprofile") || skip_text(&at, "growth") || skip_text(&at, "fragmentation")) return true;
-    const bool is_second = skip_text(&at, "heapz_v2") || skip_text(&at, "heap_v2");
-    if (!is_second && !skip_text(&at, "heap")) return false;
-    if (skip_text(&at, "/") && !read_count(&at, &rate)) return false;
+    csni_skip_blanks(&at);
+    if (!csni_skip_text(&at, "@")) return false;
+    csni_skip_blanks(&at);
+    if (csni_skip_text(&at, "heapprofile") || csni_skip_text(&at, "growth") || csni_skip_text(&at, "fragmentation")) return true;
+    const bool is_second = csni_skip_text(&at, "heapz_v2") || csni_skip_text(&at, "heap_v2");
+    if (!is_second && !csni_skip_text(&at, "heap")) return false;
+    if (csni_skip_text(&at, "/") && !read_count(&at, &rate)) return false;
     *out = is_second ? rate : rate / 2;
     return !at.len;
 }
 
 static bool read_heap_head(struct legacy_text *t, struct csn_str line) {
     int64_t values[4];
-    if (!skip_text(&line, "heap profile:") || !read_heap_values(&line, values) ||
+    if (!csni_skip_text(&line, "heap profile:") || !read_heap_values(&line, values) ||
         !read_sampling(line, &t->sampled_every))
         return false;
     t->kind = LEGACY_HEAP;
@@ -121,14 +110,14 @@ static bool read_heap_head(struct legacy_text *t, struct csn_str line) {
 }
 
 static bool read_jemalloc_head(struct legacy_text *t, struct csn_str line) {
-    if (!skip_text(&line, "heap_v2/") || !read_count(&line, &t->sampled_every) || line.len) return false;
+    if (!csni_skip_text(&line, "heap_v2/") || !read_count(&line, &t->sampled_every) || line.len) return false;
     t->kind = LEGACY_JEMALLOC;
     return true;
 }
 
 static bool read_locks_head(struct legacy_text *t, struct csn_str line) {
-    if (!skip_text(&line, "--- contentionz ") && !skip_text(&line, "--- mutex:") &&
-        !skip_text(&line, "--- contention:"))
+    if (!csni_skip_text(&line, "--- contentionz ") && !csni_skip_text(&line, "--- mutex:") &&
+        !csni_skip_text(&line, "--- contention:"))
         return false;
     t->kind = LEGACY_LOCKS;
     return true;
@@ -140,7 +129,7 @@ static bool read_counts_head(struct legacy_text *t, struct csn_str line) {
     t->what = line;
     while (line.len && !csni_is_blank(*line.ptr) && *line.ptr != ';') line = (struct csn_str){ line.ptr + 1, line.len - 1 };
     t->what.len -= line.len;
-    if (!t->what.len || !skip_text(&line, " profile: total") || !read_count(&line, &total) || line.len) return false;
+    if (!t->what.len || !csni_skip_text(&line, " profile: total") || !read_count(&line, &total) || line.len) return false;
     t->kind = LEGACY_COUNTS;
     return true;
 }
@@ -236,9 +225,9 @@ static csn_status fail_line(struct legacy_text *t, const char *need, struct csn_
 /* "@ 0x558850527157 0x7f9bf947113b". Nothing returns to 0: Go fills stacks of threads up with it. */
 static csn_status push_addresses(struct legacy_text *t, struct csn_str line, struct csn_str at) {
     uint64_t addr;
-    skip_blanks(&at);
-    if (!skip_text(&at, "@")) return fail_line(t, "@ and addresses after the values", line);
-    for (skip_blanks(&at); at.len; skip_blanks(&at)) {
+    csni_skip_blanks(&at);
+    if (!csni_skip_text(&at, "@")) return fail_line(t, "@ and addresses after the values", line);
+    for (csni_skip_blanks(&at); at.len; csni_skip_blanks(&at)) {
         if (!read_address(&at, &addr)) return fail_line(t, "addresses such as 0x401136 after @", line);
         if (addr) CSNI_TRY(csni_legacy_push(&t->places, addr - 1));
     }
@@ -267,14 +256,14 @@ static csn_status read_heap_line(struct legacy_text *t, struct csn_str line) {
 static csn_status read_jemalloc_line(struct legacy_text *t, struct csn_str line) {
     int64_t values[4];
     struct csn_str at = line;
-    skip_blanks(&at);
+    csni_skip_blanks(&at);
     if (at.len && *at.ptr == '@') {
         t->has_stack = true;
         t->places.stack.count = 0;
         return push_addresses(t, line, at);
     }
-    if (!skip_text(&at, "t")) return fail_line(t, "a stack or the values of a thread", line);
-    if (!t->has_stack || !skip_text(&at, "*:")) return CSN_OK;
+    if (!csni_skip_text(&at, "t")) return fail_line(t, "a stack or the values of a thread", line);
+    if (!t->has_stack || !csni_skip_text(&at, "*:")) return CSN_OK;
     if (!read_heap_values(&at, values)) return fail_line(t, "OBJECTS: BYTES [OBJECTS: BYTES]", line);
     t->has_stack = false;
     return add_heap_sample(t, values);
@@ -320,9 +309,9 @@ static bool read_attribute(struct legacy_text *t, struct csn_str line) {
     int64_t values[4] = { t->cycles_per_second, t->period, 0, 0 };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct csn_str at = line;
-        if (!skip_text(&at, names[i])) continue;
-        skip_blanks(&at);
-        if (!skip_text(&at, "=") || !read_count(&at, &values[i])) return false;
+        if (!csni_skip_text(&at, names[i])) continue;
+        csni_skip_blanks(&at);
+        if (!csni_skip_text(&at, "=") || !read_count(&at, &values[i])) return false;
         t->cycles_per_second = values[0];
         t->period = values[1];
         int64_t duration;
@@ -336,7 +325,7 @@ static bool read_attribute(struct legacy_text *t, struct csn_str line) {
 /* "#	0x480d64	time.Sleep+0x164	/usr/local/go/src/runtime/time.go:363" */
 static bool read_name(struct csn_str at, struct legacy_name *out) {
     int64_t line = 0;
-    if (!skip_text(&at, "#\t") || !read_address(&at, &out->addr) || !skip_text(&at, "\t")) return false;
+    if (!csni_skip_text(&at, "#\t") || !read_address(&at, &out->addr) || !csni_skip_text(&at, "\t")) return false;
     const char *tab = memchr(at.ptr, '\t', at.len);
     if (!tab) return false;
     out->function = (struct csn_str){ at.ptr, (size_t)(tab - at.ptr) };
@@ -347,7 +336,7 @@ static bool read_name(struct csn_str at, struct legacy_name *out) {
         }
     while (out->function.len && csni_is_blank(out->function.ptr[out->function.len - 1])) out->function.len--;
     at = (struct csn_str){ tab + 1, at.len - (size_t)(tab + 1 - at.ptr) };
-    skip_blanks(&at);
+    csni_skip_blanks(&at);
     out->file = at;
     for (size_t i = at.len; i-- > 0 && !out->line;) {
         struct csn_str number = { at.ptr + i + 1, at.len - i - 1 };
@@ -397,8 +386,8 @@ static bool has_allocated(struct csni_lines lines) {
     struct csn_str line;
     int64_t values[4];
     if (!csni_lines_next(&lines, &line)) return false;
-    skip_blanks(&line);
-    return skip_text(&line, "t*:") && read_heap_values(&line, values) && (values[2] || values[3]);
+    csni_skip_blanks(&line);
+    return csni_skip_text(&line, "t*:") && read_heap_values(&line, values) && (values[2] || values[3]);
 }
 
 static csn_status read_attributes(struct legacy_text *t) {
@@ -418,7 +407,7 @@ static csn_status read_samples(struct legacy_text *t) {
     CSNI_TRY(gather_names(t, t->lines));
     CSNI_TRY(read_attributes(t));
     while (csni_lines_next(&t->lines, &line)) {
-        if (begins_maps(line) || (t->kind != LEGACY_HEAP && skip_text(&line, "---"))) break;
+        if (begins_maps(line) || (t->kind != LEGACY_HEAP && csni_skip_text(&line, "---"))) break;
         if (!is_remark(line)) CSNI_TRY(read_sample_line(t, line));
     }
     return CSN_OK;

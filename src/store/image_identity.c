@@ -31,11 +31,6 @@ static bool has_bytes_of_code(const struct csni_object *object) {
     return false;
 }
 
-static bool has_debug_section(const struct csni_object *object) {
-    uint32_t info = csni_object_find_debug_section(object, "info", false);
-    return info != CSNI_NO_SECTION && !(object->sections[info].flags & CSNI_SECTION_NOBITS);
-}
-
 static bool has_symbols(struct csni_object *object) {
     struct csni_symbol_iter iter;
     struct csni_symbol symbol;
@@ -59,7 +54,7 @@ static csn_status identify_object(struct csni_span file, struct csn_identity *ou
     out->age = object->build_id_age;
     if (object->container == CSNI_CONTAINER_PE) read_pe_stamp(file, out);
     if (has_bytes_of_code(object)) out->flags |= CSN_IDENTITY_CODE;
-    if (has_debug_section(object)) out->flags |= CSN_IDENTITY_DEBUG_INFO;
+    if (csni_object_has_debug_section(object, "info")) out->flags |= CSN_IDENTITY_DEBUG_INFO;
     if (has_symbols(object)) out->flags |= CSN_IDENTITY_SYMBOLS;
     if (object->kind == CSNI_OBJECT_EXECUTABLE || object->kind == CSNI_OBJECT_SHARED) out->flags |= CSN_IDENTITY_LINKED;
     csni_object_close(object);

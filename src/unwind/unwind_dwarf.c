@@ -20,7 +20,6 @@ enum {
 };
 enum { SAVED_STATES_MAX = 64 }; /* nested; compilers use one or two */
 enum { MOST_OPERAND = 0x3f };
-enum { ESP_X86 = 4, EBP_X86 = 5 };
 
 enum rule_kind {
     RULE_NONE, RULE_UNDEFINED, RULE_SAME, RULE_OFFSET, RULE_VAL_OFFSET, RULE_REGISTER, RULE_EXPRESSION, RULE_VAL_EXPRESSION
@@ -299,7 +298,7 @@ static void advance_by(struct csni_unwind_dwarf *u, uint64_t factored) {
 /* ---- instructions ---- */
 
 static uint64_t own_register(const struct csni_unwind_dwarf *u, uint64_t reg) {
-    return u->section->swaps_esp_ebp && (reg == ESP_X86 || reg == EBP_X86) ? ESP_X86 + EBP_X86 - reg : reg;
+    return csni_unwind_register(reg, u->section->swaps_esp_ebp);
 }
 
 static uint64_t read_register(const struct csni_unwind_dwarf *u, struct csni_cursor *c) { return own_register(u, csni_cursor_uleb(c)); }

@@ -3,7 +3,6 @@
 
 #include "base/core/cursor.h"
 
-enum { ESP_X86 = 4, EBP_X86 = 5 };
 enum { DEPTH_MAX = 8 }; /* of the stack; real expressions use up to 4 */
 
 enum {
@@ -162,8 +161,7 @@ static void push_register(struct machine *m, uint64_t number, int64_t offset) {
         return;
     }
     if (number >= CSNI_UNWIND_REGISTERS) m->failed = true;
-    if (m->input->swaps_esp_ebp && (number == ESP_X86 || number == EBP_X86)) number = ESP_X86 + EBP_X86 - number;
-    push_token(m, CSNI_UNWIND_PUSH_REGISTER, (int64_t)number);
+    push_token(m, CSNI_UNWIND_PUSH_REGISTER, (int64_t)csni_unwind_register(number, m->input->swaps_esp_ebp));
     add_constant(m, (uint64_t)offset);
 }
 

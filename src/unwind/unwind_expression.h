@@ -14,6 +14,12 @@ struct csni_unwind_expression_input {
     uint64_t pc;
 };
 
+/* A register as everything but .eh_frame of Mach-O for i386 numbers it; `swaps`: it is one of that. */
+static inline uint64_t csni_unwind_register(uint64_t number, bool swaps) {
+    enum { ESP_X86 = 4, EBP_X86 = 5 };
+    return swaps && (number == ESP_X86 || number == EBP_X86) ? ESP_X86 + EBP_X86 - number : number;
+}
+
 enum { CSNI_UNWIND_TOKENS_MAX = 32 }; /* of one expression; real ones have up to 8 */
 
 struct csni_unwind_tokens {

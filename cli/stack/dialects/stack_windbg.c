@@ -14,6 +14,7 @@
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
+#include "ui/text_bytes.h"
 
 struct windbg_state {
     uint64_t returns_to; /* of the row before; 0: it did not have that */
@@ -74,16 +75,6 @@ static bool find_offset(struct csn_str site, size_t *plus) {
     return found;
 }
 
-/* Past the bracket that closes the one at `at`. */
-static size_t brackets_end(struct csn_str text, size_t at) {
-    size_t depth = 0;
-    for (; at < text.len; at++) {
-        if (text.ptr[at] == '(') depth++;
-        if (text.ptr[at] == ')' && --depth == 0) return at + 1;
-    }
-    return at;
-}
-
 /* Of the symbol that begins at `from`: where what `kp` prints of its arguments begins, or `stop`. Brackets of "operator()", of a return type
  * and of the function that another one is within are the name's. */
 static size_t arguments_start(struct csn_str site, size_t from, size_t stop) {
@@ -93,7 +84,7 @@ static size_t arguments_start(struct csn_str site, size_t from, size_t stop) {
         if (site.ptr[at] != '(') continue;
         struct line_scan word = { site, before >= 8 ? at - 8 : at };
         const bool is_name = scan_text(&word, operator_word) || scan_text(&word, decltype_word);
-        struct line_scan rest = { site, brackets_end(site, at) };
+        struct line_scan rest = { site, brackets_end(site, at, '(', ')') };
         if (!is_name && !scan_text(&rest, "::") && !scan_text(&rest, " const::")) return before ? at : stop;
         at = rest.at - 1;
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ui/growing.h"
+#include "ui/text_bytes.h"
 
 enum { PAGE_SIZE = 4096, LOOKUP_FRAMES = 64, UNPLACED_NAME = 48 };
 
@@ -89,16 +90,6 @@ static bool begins_name(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '~' || c == '$';
 }
 
-/* The end of what begins with '<' at `at`; the symbol's end where it is not closed. */
-static size_t arguments_end(struct csn_str symbol, size_t at) {
-    size_t depth = 0;
-    for (; at < symbol.len; at++) {
-        if (symbol.ptr[at] == '<') depth++;
-        if (symbol.ptr[at] == '>' && symbol.ptr[at - 1] != '-' && --depth == 0) return at + 1;
-    }
-    return at;
-}
-
 /* "(char const*)", " [clone .cold]"; but "(anonymous namespace)" does not. */
 static bool ends_name(struct csn_str symbol, size_t at) {
     static const char space[] = "(anonymous namespace)";
@@ -110,15 +101,9 @@ static bool ends_name(struct csn_str symbol, size_t at) {
 static const char decltype_word[] = "decltype";
 
 /* Past "(auto)" or " (expression)" of a return type. */
-static size_t brackets_end(struct csn_str symbol, size_t at) {
-    size_t depth = 0;
-    if (at < symbol.len && symbol.ptr[at] == ' ') at++;
-    if (at == symbol.len || symbol.ptr[at] != '(') return at;
-    for (; at < symbol.len; at++) {
-        if (symbol.ptr[at] == '(') depth++;
-        if (symbol.ptr[at] == ')' && --depth == 0) return at + 1;
-    }
-    return at;
+static size_t skip_decltype(struct csn_str symbol, size_t at) {
+    if (byte_at(symbol, at) == ' ') at++;
+    return byte_at(symbol, at) == '(' ? brackets_end(symbol, at, '(', ')') : at;
 }
 
 /* "parse_line" of "orders::(anonymous namespace)::parse_line<int>(char const*)", of "<orders::Line as core::str::FromStr>::parse_line", of
@@ -129,13 +114,13 @@ static struct csn_str own_name(struct csn_str symbol) {
     while (at < symbol.len && !ends_name(symbol, at)) {
         const size_t from = at;
         if (symbol.ptr[at] == '<') {
-            at = arguments_end(symbol, at);
+            at = brackets_end(symbol, at, '<', '>');
             continue;
         }
         if (strchr(":. ", symbol.ptr[at++])) continue;
         while (at < symbol.len && !strchr(":. <(", symbol.ptr[at])) at++;
         if (at - from == sizeof(decltype_word) - 1 && memcmp(symbol.ptr + from, decltype_word, at - from) == 0) {
-            at = brackets_end(symbol, at);
+            at = skip_decltype(symbol, at);
             continue;
         }
         if (begins_name(symbol.ptr[from])) name = (struct csn_str){ symbol.ptr + from, at - from };

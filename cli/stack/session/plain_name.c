@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ui/text_bytes.h"
+
 static const char anonymous[] = "(anonymous namespace)", operator_word[] = "operator", stub[] = "@plt";
 
 struct plain_writer {
@@ -21,22 +23,6 @@ static bool ends_with(const struct plain_writer *w, const char *text) {
     return w->used >= size && memcmp(w->out + w->used - size, text, size) == 0;
 }
 
-static bool starts_with(struct csn_str name, size_t at, const char *text) {
-    size_t size = strlen(text);
-    return name.len - at >= size && memcmp(name.ptr + at, text, size) == 0;
-}
-
-/* After the bracket that closes the one at `at`; the end, if there is none. */
-static size_t skip_brackets(struct csn_str name, size_t at, char open, char close) {
-    size_t depth = 0;
-    for (; at < name.len; at++) {
-        bool arrow = at && name.ptr[at - 1] == '-' && name.ptr[at] == '>';
-        if (name.ptr[at] == open) depth++;
-        else if (name.ptr[at] == close && !arrow && --depth == 0) return at + 1;
-    }
-    return at;
-}
-
 /* "::h0123456789abcdef" of Rust's older mangling. */
 static size_t without_hash(const char *name, size_t size) {
     enum { DIGITS = 16, HASH = 3 + DIGITS };
@@ -50,9 +36,9 @@ static size_t without_hash(const char *name, size_t size) {
 
 /* "<orders[1a2b]::Order as core::fmt::Display>" at the beginning: it is what tells Rust's methods of one name apart. */
 static size_t put_self_type(struct plain_writer *w, struct csn_str name, size_t at) {
-    const size_t end = skip_brackets(name, at, '<', '>');
+    const size_t end = brackets_end(name, at, '<', '>');
     while (at < end) {
-        if (name.ptr[at] == '[') at = skip_brackets(name, at, '[', ']');
+        if (name.ptr[at] == '[') at = brackets_end(name, at, '[', ']');
         else put_plain(w, &name.ptr[at++], 1);
     }
     return at;
@@ -61,20 +47,20 @@ static size_t put_self_type(struct plain_writer *w, struct csn_str name, size_t 
 /* Past the bracket that closes the one at `at`, and what qualifies the function. */
 static size_t skip_arguments(struct csn_str name, size_t at) {
     static const char *const qualifiers[] = { " const", " volatile", " &&", " &" };
-    at = skip_brackets(name, at, '(', ')');
+    at = brackets_end(name, at, '(', ')');
     for (size_t i = 0; i < sizeof(qualifiers) / sizeof(qualifiers[0]); i++)
-        if (starts_with(name, at, qualifiers[i])) at += strlen(qualifiers[i]);
+        if (has_text_at(name, at, qualifiers[i])) at += strlen(qualifiers[i]);
     return at;
 }
 
 /* "{lambda(int)#2}" of GNU's demangler is "'lambda0'" of LLVM's; its "{default arg#1}::" LLVM leaves out. */
 static size_t put_braces(struct plain_writer *w, struct csn_str name, size_t at) {
-    const size_t end = skip_brackets(name, at, '{', '}');
+    const size_t end = brackets_end(name, at, '{', '}');
     size_t digits = end ? end - 1 : 0;
     unsigned number = 0;
-    if (starts_with(name, at, "{default arg#") && starts_with(name, end, "::")) return end + 2;
+    if (has_text_at(name, at, "{default arg#") && has_text_at(name, end, "::")) return end + 2;
     while (digits > at && name.ptr[digits - 1] >= '0' && name.ptr[digits - 1] <= '9') digits--;
-    if (!starts_with(name, at, "{lambda(") || name.ptr[digits - 1] != '#') {
+    if (!has_text_at(name, at, "{lambda(") || name.ptr[digits - 1] != '#') {
         put_plain(w, name.ptr + at, end - at);
         return end;
     }
@@ -90,7 +76,7 @@ static bool ends_with_decltype(const struct plain_writer *w) { return w->used ==
 
 /* "void (*orders::handler<int>(int))(char)": what returns a pointer to a function has its name in brackets. */
 static bool begins_inner_name(const struct plain_writer *w, struct csn_str name, size_t at) {
-    return !w->used && (starts_with(name, at, "(*") || starts_with(name, at, "(&"));
+    return !w->used && (has_text_at(name, at, "(*") || has_text_at(name, at, "(&"));
 }
 
 size_t clone_suffix(struct csn_str name, char *out, size_t cap) {
@@ -99,11 +85,11 @@ size_t clone_suffix(struct csn_str name, char *out, size_t cap) {
     size_t open = name.len;
     if (name.len && name.ptr[name.len - 1] == ')') {
         while (open && name.ptr[open - 1] != '(') open--;
-        if (open > 1 && starts_with(name, open, ".") && name.ptr[open - 2] == ' ') put_plain(&w, name.ptr + open, name.len - 1 - open);
+        if (open > 1 && has_text_at(name, open, ".") && name.ptr[open - 2] == ' ') put_plain(&w, name.ptr + open, name.len - 1 - open);
         return w.used;
     }
     for (size_t at = 0; at < name.len; at++) {
-        if (!starts_with(name, at, word)) continue;
+        if (!has_text_at(name, at, word)) continue;
         for (at += sizeof(word) - 1; at < name.len && name.ptr[at] != ']'; at++) put_plain(&w, &name.ptr[at], 1);
     }
     return w.used;
@@ -114,21 +100,21 @@ size_t plain_name(struct csn_str name, char *out, size_t cap) {
     for (size_t at = 0; at < name.len;) {
         char c = name.ptr[at];
         if (c == '(' && ends_with_decltype(&w)) {
-            at = skip_brackets(name, at, '(', ')');
+            at = brackets_end(name, at, '(', ')');
         } else if (c == '(' && begins_inner_name(&w, name, at)) {
             at += 2;
         } else if (c == '{') {
             at = put_braces(&w, name, at);
-        } else if (c == '(' && starts_with(name, at, anonymous)) {
+        } else if (c == '(' && has_text_at(name, at, anonymous)) {
             put_plain(&w, anonymous, sizeof(anonymous) - 1);
             at += sizeof(anonymous) - 1;
-        } else if (c == '(' && ends_with(&w, operator_word) && starts_with(name, at, "()")) {
+        } else if (c == '(' && ends_with(&w, operator_word) && has_text_at(name, at, "()")) {
             put_plain(&w, "()", 2);
             at += 2;
         } else if (c == '(') {
             const size_t end = skip_arguments(name, at);
-            if (!starts_with(name, end, "::")) {
-                const bool is_stub = name.len - end == sizeof(stub) - 1 && starts_with(name, end, stub);
+            if (!has_text_at(name, end, "::")) {
+                const bool is_stub = name.len - end == sizeof(stub) - 1 && has_text_at(name, end, stub);
                 if (is_stub) put_plain(&w, stub, sizeof(stub) - 1);
                 break;
             }
@@ -136,9 +122,9 @@ size_t plain_name(struct csn_str name, char *out, size_t cap) {
         } else if (c == '<' && !at) {
             at = put_self_type(&w, name, at);
         } else if (c == '<' && !ends_with(&w, operator_word) && !ends_with(&w, "operator<")) {
-            at = skip_brackets(name, at, '<', '>');
+            at = brackets_end(name, at, '<', '>');
         } else if (c == '[' && !ends_with(&w, operator_word)) {
-            at = skip_brackets(name, at, '[', ']');
+            at = brackets_end(name, at, '[', ']');
         } else if (c == ' ') {
             bool more = at + 1 < name.len && name.ptr[at + 1] != '[' && !(ends_with_decltype(&w) && name.ptr[at + 1] == '(');
             if (more && !ends_with(&w, operator_word)) w.used = 0; /* what came was the return type */

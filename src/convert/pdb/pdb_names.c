@@ -17,8 +17,7 @@ static bool is_identifier(char c) {
 }
 
 static bool begins_with(struct csn_str text, size_t at, const char *word) {
-    const size_t len = strlen(word);
-    return text.len - at >= len && memcmp(text.ptr + at, word, len) == 0;
+    return csni_str_starts((struct csn_str){ text.ptr + at, text.len - at }, word);
 }
 
 /* undname says what kind of class a template argument is, the records of types do not; they also differ in blanks
@@ -28,7 +27,7 @@ static size_t respell(struct csn_str text, char *out) {
     size_t len = 0;
     for (size_t i = 0; i < text.len;) {
         const bool begins = !i || !is_identifier(text.ptr[i - 1]);
-        size_t skipped = text.ptr[i] == ' ';
+        size_t skipped = text.ptr[i] == ' ' || begins_with(text, i, "-namespace'"); /* MSVC: `anonymous-namespace' */
         for (size_t k = 0; begins && !skipped && k < sizeof keywords / sizeof *keywords; k++)
             if (begins_with(text, i, keywords[k])) skipped = strlen(keywords[k]);
         if (!skipped && begins_with(text, i, "deleting destructor'")) {
@@ -36,8 +35,8 @@ static size_t respell(struct csn_str text, char *out) {
             len += 13;
             skipped = 20;
         } else if (!skipped) {
-            out[len++] = text.ptr[i] == '-' && begins_with(text, i, "-namespace'") ? 'n' : text.ptr[i];
-            skipped = out[len - 1] != text.ptr[i] ? 2 : 1; /* `anonymous-namespace' of MSVC */
+            out[len++] = text.ptr[i];
+            skipped = 1;
         }
         i += skipped;
     }
@@ -171,33 +170,35 @@ csn_status csni_pdb_names_read(struct csni_pdb_publics *publics, uint64_t limit,
 
 /* ---- one function ---- */
 
+/* Up to a comma that is outside of brackets, which is taken off `rest`, too. False: that was the last one. */
+static bool next_parameter(struct csn_str *rest, struct csn_str *out) {
+    size_t end = 0, depth = 0;
+    for (; end < rest->len && (depth || rest->ptr[end] != ','); end++) {
+        depth += rest->ptr[end] == '<' || rest->ptr[end] == '(';
+        depth -= depth && (rest->ptr[end] == '>' || rest->ptr[end] == ')');
+    }
+    *out = (struct csn_str){ rest->ptr, end };
+    if (end == rest->len) return false;
+    *rest = (struct csn_str){ rest->ptr + end + 1, rest->len - end - 1 };
+    return true;
+}
+
 /* Whether lists of parameters are the same; "?" is any one. How many of them are known to be equal; -1: they differ. */
 static int compare_parameters(struct csn_str have, struct csn_str want) {
     int equal = 0;
-    size_t h = 0, w = 0;
     for (;;) {
-        size_t end[2] = { h, w }, depth = 0;
-        for (; end[0] < have.len && (depth || have.ptr[end[0]] != ','); end[0]++) {
-            depth += have.ptr[end[0]] == '<' || have.ptr[end[0]] == '(';
-            depth -= depth && (have.ptr[end[0]] == '>' || have.ptr[end[0]] == ')');
-        }
-        for (depth = 0; end[1] < want.len && (depth || want.ptr[end[1]] != ','); end[1]++) {
-            depth += want.ptr[end[1]] == '<';
-            depth -= depth && want.ptr[end[1]] == '>';
-        }
-        const size_t a = end[0] - h, b = end[1] - w;
-        const bool is_any = b == 1 && want.ptr[w] == '?';
-        if (!is_any && (a != b || memcmp(have.ptr + h, want.ptr + w, a) != 0)) return -1;
+        struct csn_str a, b;
+        const bool more = next_parameter(&have, &a);
+        if (next_parameter(&want, &b) != more) return -1;
+        const bool is_any = csni_str_is(b, "?");
+        if (!is_any && !csni_str_equal(a, b)) return -1;
         equal += !is_any;
-        if ((end[0] == have.len) != (end[1] == want.len)) return -1;
-        if (end[0] == have.len) return equal;
-        h = end[0] + 1;
-        w = end[1] + 1;
+        if (!more) return equal;
     }
 }
 
 /* Of overloaded functions the one with the parameters that the function's type has. */
-static bool find_overload(const struct csni_pdb_publics *publics, const struct csni_pdb_public_name *names,
+static void find_overload(const struct csni_pdb_publics *publics, const struct csni_pdb_public_name *names,
                           size_t count, uint32_t type, uint32_t *out, uint64_t *work) {
     char want[TEXT_MAX], have[TEXT_MAX];
     const size_t size = csni_pdb_parameters(publics->pdb, type, want, sizeof want);
@@ -213,16 +214,16 @@ static bool find_overload(const struct csni_pdb_publics *publics, const struct c
         best = equal;
         *out = names[i].entry;
     }
-    return best >= 0;
 }
 
 bool csni_pdb_names_find(const struct csni_pdb_publics *publics, uint64_t at, const struct csni_pdb_code *code, uint32_t *out,
                          uint64_t *work) {
     const struct csni_pdb_public_name *names = publics->names.items;
     if (!publics->names.count) return false;
-    const uint64_t hash = hash_of(code->name);
     size_t begin = csni_lower_bound(names, publics->names.count, at, at), end;
     const size_t place_end = csni_upper_bound(names, publics->names.count, at, at);
+    if (begin == place_end) return false;
+    const uint64_t hash = hash_of(code->name);
     begin += csni_lower_bound(names + begin, place_end - begin, hash, hash);
     for (end = begin; end < place_end && names[end].hash == hash; end++) continue;
     *work += code->name.len;

@@ -7,16 +7,10 @@
 #include "object/debug_links.h"
 #include "pdb/pdb.h"
 
-bool csni_has_dwarf(const struct csni_object *object) {
-    uint32_t info = csni_object_find_debug_section(object, "info", false);
-    return info != CSNI_NO_SECTION && !(object->sections[info].flags & CSNI_SECTION_NOBITS);
-}
+bool csni_has_dwarf(const struct csni_object *object) { return csni_object_has_debug_section(object, "info"); }
 
 /* Of clang -gline-directives-only there is nothing else. */
-static bool has_line_tables(const struct csni_object *object) {
-    uint32_t line = csni_object_find_debug_section(object, "line", false);
-    return line != CSNI_NO_SECTION && !(object->sections[line].flags & CSNI_SECTION_NOBITS);
-}
+static bool has_line_tables(const struct csni_object *object) { return csni_object_has_debug_section(object, "line"); }
 
 static void note_image_missing(struct csni_conversion *c, const char *text) {
     csni_report_add(c->report, CSN_EVENT_MISSING_DEBUG_FILE, 1, csni_str(text));
