@@ -72,7 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(first.output_bytes == text.size && second.functions_written <= first.functions_written);
     /* Records kept as they came may be damaged. */
     if (!first.events[CSN_EVENT_DAMAGED_TEXT_LINE].count) require(!second.events[CSN_EVENT_DAMAGED_TEXT_LINE].count);
-    struct csn_bytes one = convert(data, size, CSN_FORMAT_GSYM_V1, &gsym), two = convert(text.ptr, text.size, CSN_FORMAT_GSYM_V1, &gsym);
+    struct csn_bytes one = convert(data, size, CSN_FORMAT_GSYM_V1, &gsym),
+                     two = convert(text.ptr, text.size, CSN_FORMAT_GSYM_V1, &gsym);
     check_gsym(&one);
     check_gsym(&two);
     csn_bytes_free(&one);

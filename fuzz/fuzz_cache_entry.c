@@ -1,7 +1,8 @@
-/* Any bytes as an entry of the cache: an index, the path of its source, and a footer. The input is what comes before the parts of the
- * footer that say which library wrote it, and the sum, which are set as they must be; a first byte that is odd leaves the sum as it is.
- * Invariant: an entry that is taken has all of its parts within the file, and is one that `check` takes too; its index opens or fails,
- * and the mapping is released once either way. */
+/* Any bytes as an entry of the cache: an index, the path of its source, and a footer. The input is what comes before
+ * the parts of the footer that say which library wrote it, and the sum, which are set as they must be; a first byte
+ * that is odd leaves the sum as it is.
+ * Invariant: an entry that is taken has all of its parts within the file, and is one that `check` takes too; its
+ * index opens or fails, and the mapping is released once either way. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* An image and the files that its debug information lies in besides it: debug file, supplement of dwz, package and units of split
- * DWARF, objects and archives of a debug map, linker's map, PDB. The resolver gives the input's files from memory, whatever they are
- * called. Invariants: every file that was given is released; the index is sound; a conversion that fails says so and gives nothing; the
- * same files give the same index with more threads. */
+ * DWARF, objects and archives of a debug map, linker's map, PDB. The resolver gives the input's files from memory,
+ * whatever they are called. Invariants: every file that was given is released; the index is sound; a conversion that
+ * fails says so and gives nothing; the same files give the same index with more threads. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Any bytes as an object whose own debug information is read by number and by offset: sections, symbols, units, DIEs and their
- * attributes, functions, line tables. Invariants: what is given lies within its bounds; DIEs and units ascend; a unit is found by each
- * offset in it; parents come first. */
+ * attributes, functions, line tables. Invariants: what is given lies within its bounds; DIEs and units ascend; a
+ * unit is found by each offset in it; parents come first. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +78,8 @@ static void read_dies(const struct csn_debug_unit *unit) {
         at = die.next;
         if (status != CSN_OK) continue;
         read_attributes(&die);
-        if (csn_debug_die_ranges(&die, ranges, RANGES_MAX, &count, NULL) == CSN_OK) require(count == 0 || ranges[0].start <= UINT64_MAX);
+        if (csn_debug_die_ranges(&die, ranges, RANGES_MAX, &count, NULL) == CSN_OK)
+            require(count == 0 || ranges[0].start <= UINT64_MAX);
     }
 }
 

@@ -1,5 +1,6 @@
-/* Any bytes as a zlib stream, in pieces of sizes that the first byte chooses. Invariants: what is accepted is what libdeflate accepts and
- * inflates to the same bytes; what is refused has a reason; the size of the pieces changes nothing. */
+/* Any bytes as a zlib stream, in pieces of sizes that the first byte chooses. Invariants: what is accepted is what
+ * libdeflate accepts and inflates to the same bytes; what is refused has a reason; the size of the pieces changes
+ * nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,8 @@ static bool inflate_pieces(struct csni_span data, size_t piece, uint8_t *out, si
 }
 
 #ifdef CSNI_HAVE_LIBDEFLATE
-/* libdeflate takes some streams that zlib refuses, not the other way round. Checksums are left out: hardly any input has a right one. */
+/* libdeflate takes some streams that zlib refuses, not the other way round. Checksums are left out: hardly any input
+ * has a right one. */
 static void compare(struct csni_span data, const uint8_t *bytes, size_t size) {
     struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
     uint8_t *theirs = malloc(ROOM);

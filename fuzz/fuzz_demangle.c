@@ -1,5 +1,5 @@
-/* Any bytes as a name, in every language and shortened. Invariants: what does not fit is counted as what fits; the text's length is within
- * its limit; room does not change the answer; shortening makes no name longer. */
+/* Any bytes as a name, in every language and shortened. Invariants: what does not fit is counted as what fits; the
+ * text's length is within its limit; room does not change the answer; shortening makes no name longer. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -190,7 +190,8 @@ static void use(const struct csn_index *index, const struct csn_index *fast) {
     look_up(index, UINT64_MAX);
 }
 
-/* Answers that may be anything, but end, are within the file, and, if no checkpoints are wrong, are the same alone and in a batch. */
+/* Answers that may be anything, but end, are within the file, and, if no checkpoints are wrong, are the same alone
+ * and in a batch. */
 static void use_stored(const struct csn_index *index, bool same_in_batch) {
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
@@ -264,7 +265,8 @@ static void same_answer(const struct csni_gsym_answer *a, const struct csni_gsym
     }
 }
 
-/* Lookups of usual records in one go, against those that take everything. Of a damaged file they may differ, and read nothing outside it. */
+/* Lookups of usual records in one go, against those that take everything. Of a damaged file they may differ, and
+ * read nothing outside it. */
 static void use_direct(const uint8_t *data, size_t size, bool good) {
     enum { STEPS = 24 };
     struct csni_gsym direct;

@@ -1,5 +1,6 @@
-/* Any bytes as a program database, and as annotations of an inlined call. Invariants: a status and its error agree; views lie within
- * what they are of; rows, runs and places ascend; the same bytes convert to the same index, for any number of threads. */
+/* Any bytes as a program database, and as annotations of an inlined call. Invariants: a status and its error agree;
+ * views lie within what they are of; rows, runs and places ascend; the same bytes convert to the same index, for any
+ * number of threads. */
 #include <stdlib.h>
 #include <string.h>
 

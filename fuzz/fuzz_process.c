@@ -1,5 +1,5 @@
-/* Any bytes as the text of /proc/PID/maps or of a report, as a core dump, as the kernel's texts. Invariant: modules do not overlap, none is empty, and addresses are found for what was
- * mapped from its file's beginning. */
+/* Any bytes as the text of /proc/PID/maps or of a report, as a core dump, as the kernel's texts. Invariant: modules
+ * do not overlap, none is empty, and addresses are found for what was mapped from its file's beginning. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Any bytes as a profile: first byte: how samples are kept, and which format. Invariant: what was read is written in every format, and
- * pprof and OTLP read back with the same number of distinct stacks with samples. */
+/* Any bytes as a profile: first byte: how samples are kept, and which format. Invariant: what was read is written in
+ * every format, and pprof and OTLP read back with the same number of distinct stacks with samples. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Any bytes as a server: the first half is the file, the second tells what each answer does. Invariants: an index that opens answers as
- * the local file does until a read fails, and from then on nobody is asked; header lines of any form are taken. Where an
- * accelerator contradicts the records, either may answer. */
+/* Any bytes as a server: the first half is the file, the second tells what each answer does. Invariants: an index
+ * that opens answers as the local file does until a read fails, and from then on nobody is asked; header lines of
+ * any form are taken. Where an accelerator contradicts the records, either may answer. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,8 @@ static void same(const struct csn_index *near, const struct csn_index *index, st
     if (far->has_failed) return;
     require(status == found && (status != CSN_OK || count == other));
     for (size_t k = 0; status == CSN_OK && k < count && k < FRAMES; k++)
-        require(a[k].line == b[k].line && a[k].name.len == b[k].name.len && (!a[k].name.len || !memcmp(a[k].name.ptr, b[k].name.ptr, a[k].name.len)));
+        require(a[k].line == b[k].line && a[k].name.len == b[k].name.len &&
+                (!a[k].name.len || !memcmp(a[k].name.ptr, b[k].name.ptr, a[k].name.len)));
 }
 
 static bool count_problem(void *context, const struct csn_error *err) {

@@ -1,5 +1,6 @@
-/* Any bytes as an uploaded file: archives are unpacked, what is in them identified and stored. Invariants: what was stored is where the
- * answer says it is, below the store's folder and nowhere hidden; nothing is left among the files that arrive. */
+/* Any bytes as an uploaded file: archives are unpacked, what is in them identified and stored. Invariants: what was
+ * stored is where the answer says it is, below the store's folder and nowhere hidden; nothing is left among the
+ * files that arrive. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <stdint.h>
@@ -18,7 +19,8 @@ static void require(bool condition) {
     if (!condition) abort();
 }
 
-static void check_stored(void *context, const char *name, enum store_status status, const struct artifact *artifact, const char *why) {
+static void check_stored(void *context, const char *name, enum store_status status, const struct artifact *artifact,
+                         const char *why) {
     char path[2 * STORE_PATH_SIZE];
     struct stat st;
     size_t *stored = context;

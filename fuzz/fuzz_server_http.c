@@ -1,6 +1,6 @@
-/* Any bytes as a request: METHOD TARGET, lines of headers, an empty line, the body. It goes through the server's routes, tokens, body
- * decoding and handlers without a socket. Invariants: one answer; JSON where it is called so; files of the store alone, and no more
- * than they have. */
+/* Any bytes as a request: METHOD TARGET, lines of headers, an empty line, the body. It goes through the server's
+ * routes, tokens, body decoding and handlers without a socket. Invariants: one answer; JSON where it is called so;
+ * files of the store alone, and no more than they have. */
 #define _GNU_SOURCE
 #include <jansson.h>
 #include <stdint.h>
@@ -28,7 +28,8 @@ static const char example[] = "MODULE Linux x86_64 00112233445566778899AABBCCDDE
                               "FILE 0 /src/example.c\nINLINE_ORIGIN 0 inner\nFUNC 1000 20 0 open_door\nINLINE 0 3 0 0 1000 8\n1000 10 12 0\n"
                               "1010 10 14 0\nFUNC 1020 30 0 _ZN4ring4bellEv\n1020 30 21 0\nPUBLIC 2000 0 \"quoted\\name\n";
 
-static void forget_note(void *context, const char *name, enum store_status status, const struct artifact *artifact, const char *why) {
+static void forget_note(void *context, const char *name, enum store_status status, const struct artifact *artifact,
+                        const char *why) {
     (void)context, (void)name, (void)status, (void)artifact, (void)why;
 }
 
@@ -81,7 +82,8 @@ static void check_file(const struct fake_answer *answer) {
     require(size > 0 && strncmp(path, dir, strlen(dir)) == 0 && path[strlen(dir)] == '/');
     path[size] = 0;
     require(!strstr(path, "catalogue"));
-    require(fstat(answer->fd, &st) == 0 && answer->offset <= (uint64_t)st.st_size && answer->size <= (uint64_t)st.st_size - answer->offset);
+    require(fstat(answer->fd, &st) == 0 && answer->offset <= (uint64_t)st.st_size &&
+            answer->size <= (uint64_t)st.st_size - answer->offset);
 }
 
 /* One value, or one a line. Addresses may be larger than the library's integers. */

@@ -1,5 +1,5 @@
-/* Any bytes as a server's configuration file. Invariants: what is refused is explained with its line; what is read is the same when it
- * is read again; texts end within their fields. */
+/* Any bytes as a server's configuration file. Invariants: what is refused is explained with its line; what is read
+ * is the same when it is read again; texts end within their fields. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,7 +26,8 @@ static void check(const struct settings *s) {
     require(s->upstream_count <= MOST_REMOTES && s->tenant_count <= MOST_TENANTS && s->workers >= 1 && s->workers <= MOST_WORKERS);
     for (uint32_t i = 0; i < s->upstream_count; i++) require(ends(s->upstreams[i], sizeof(s->upstreams[i])));
     for (uint32_t i = 0; i < s->tenant_count; i++)
-        require(*s->tenants[i].name && ends(s->tenants[i].name, sizeof(s->tenants[i].name)) && ends(s->tenants[i].scopes, sizeof(s->tenants[i].scopes)));
+        require(*s->tenants[i].name && ends(s->tenants[i].name, sizeof(s->tenants[i].name)) &&
+                ends(s->tenants[i].scopes, sizeof(s->tenants[i].scopes)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

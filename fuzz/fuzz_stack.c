@@ -1,6 +1,6 @@
 /* Any bytes as a stream of stacks, as `callsign stack` reads it: as text in place, as text answered, as JSON lines, and as an .ips
- * report in place; then as text and as a report in place with an index. Invariant: without an index, what is filled in place is what it
- * was. */
+ * report in place; then as text and as a report in place with an index. Invariant: without an index, what is filled
+ * in place is what it was. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Any bytes as a log in lines of JSON, filled in with an index; and as a text, which is put into JSON in one of several ways. Invariants: lines
- * that are JSON stay as many lines of JSON, without an index every byte stays, and the text in JSON becomes what the text alone becomes, once
- * and again. The first byte is the way. */
+/* Any bytes as a log in lines of JSON, filled in with an index; and as a text, which is put into JSON in one of
+ * several ways. Invariants: lines that are JSON stay as many lines of JSON, without an index every byte stays, and
+ * the text in JSON becomes what the text alone becomes, once and again. The first byte is the way. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -187,7 +187,9 @@ static void check_log(struct csn_str log) {
 
 /* What a text needs to be the same in JSON: characters, lines that are no records themselves, and what the gate looks for. */
 static bool is_comparable(enum way way, struct csn_str text) {
-    if (!text.len || text.ptr[text.len - 1] != '\n' || memchr(text.ptr, '{', text.len) || memchr(text.ptr, '"', text.len)) return false;
+    if (!text.len || text.ptr[text.len - 1] != '\n' || memchr(text.ptr, '{', text.len) ||
+        memchr(text.ptr, '"', text.len))
+        return false;
     if (memchr(text.ptr, '[', text.len) && (text.ptr[0] == '[' || memchr(text.ptr, '\\', text.len))) return false;
     for (size_t i = 0, size; way != WAY_BYTES && i < text.len; i += size)
         if (!(size = json_utf8_size(text.ptr + i, text.len - i))) return false;

@@ -1,4 +1,5 @@
-/* Any bytes as rows of a database, in the format that the first byte names. Invariant: each line of TSV and JSONEachRow has one answer. */
+/* Any bytes as rows of a database, in the format that the first byte names. Invariant: each line of TSV and
+ * JSONEachRow has one answer. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
@@ -46,7 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(udf_symbols_init(&symbols, &none, &none, false, false) && udf_window_init(&stream.window, fd, WINDOW_SIZE)
             && udf_rows_init(&stream.rows));
     if (!stream.format) udf_arrow_run(&stream);
-    else if (udf_stream_run(&stream) && stream.format->by_line && !stream.has_headers) require(answers == lines_of(data + 1, size - 1));
+    else if (udf_stream_run(&stream) && stream.format->by_line && !stream.has_headers)
+        require(answers == lines_of(data + 1, size - 1));
     out_flush(&stream.out);
     udf_window_deinit(&stream.window);
     udf_rows_deinit(&stream.rows);

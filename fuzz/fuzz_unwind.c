@@ -51,7 +51,8 @@ static void check_text(const struct csni_buffer *text, size_t before) {
     }
 }
 
-static void put_table(struct csni_buffer *text, const struct csni_breakpad_registers *registers, const struct csni_unwind_table *t) {
+static void put_table(struct csni_buffer *text, const struct csni_breakpad_registers *registers,
+                      const struct csni_unwind_table *t) {
     size_t before = text->size;
     check_table(t);
     csni_breakpad_put_stack(text, registers, t, 0, before & 1);

@@ -1,5 +1,5 @@
-/* callsign-server: what `callsign serve` and `callsign store` run. It is a program of its own so that a lookup does not load the libraries
- * of a server. Its arguments are settings, KEY=VALUE, as the command has checked them. */
+/* callsign-server: what `callsign serve` and `callsign store` run. It is a program of its own so that a lookup does
+ * not load the libraries of a server. Its arguments are settings, KEY=VALUE, as the command has checked them. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

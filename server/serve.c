@@ -144,7 +144,8 @@ static void reload(struct server *server) {
 
 /* ---- examples ---- */
 
-static void forget_note(void *context, const char *name, enum store_status status, const struct artifact *artifact, const char *why) {
+static void forget_note(void *context, const char *name, enum store_status status, const struct artifact *artifact,
+                        const char *why) {
     (void)context, (void)name, (void)status, (void)artifact, (void)why;
 }
 

@@ -112,7 +112,8 @@ struct one_file {
     uint64_t stored;
 };
 
-static void note_added(void *context, const char *name, enum store_status status, const struct artifact *artifact, const char *why) {
+static void note_added(void *context, const char *name, enum store_status status, const struct artifact *artifact,
+                       const char *why) {
     struct one_file *one = context;
     const struct store_add *add = one->all->add;
     (void)why, (void)name;

@@ -111,8 +111,8 @@ struct prune {
 
 static bool is_on_list(const struct prune *prune, const struct artifact *a) {
     for (size_t i = 0; i < prune->keep_count; i++)
-        if (strcasecmp(prune->keep[i], a->build_id) == 0 || strcasecmp(prune->keep[i], a->debug_id) == 0 || strcmp(prune->keep[i], a->name) == 0 ||
-            strcmp(prune->keep[i], a->path) == 0)
+        if (strcasecmp(prune->keep[i], a->build_id) == 0 || strcasecmp(prune->keep[i], a->debug_id) == 0 ||
+            strcmp(prune->keep[i], a->name) == 0 || strcmp(prune->keep[i], a->path) == 0)
             return true;
     return false;
 }
@@ -297,7 +297,8 @@ static bool check_artifact(void *context, const struct artifact *known) {
         snprintf(why, sizeof(why), "changed since it was stored: %llu bytes instead of %llu", (unsigned long long)found.bytes,
                  (unsigned long long)known->bytes);
         name_damaged(fsck->run, known->path, why);
-    } else if (strcmp(found.build_id, known->build_id) != 0) name_damaged(fsck->run, known->path, "it has another build id than the catalogue says");
+    } else if (strcmp(found.build_id, known->build_id) != 0)
+        name_damaged(fsck->run, known->path, "it has another build id than the catalogue says");
     else if (known->kind & ARTIFACT_GSYM && !index_is_sound(path, why, sizeof(why))) name_damaged(fsck->run, known->path, why);
     return true;
 }
@@ -312,7 +313,9 @@ static int fsck_store(struct store_run *run, char **paths, int count) {
         complain("store fsck", *fsck.why ? fsck.why : "the catalogue cannot be read");
         return FAILED;
     }
-    if (counts.added && !run->is_quiet) fprintf(stderr, "callsign: store fsck: %llu files were not in the catalogue\n", (unsigned long long)counts.added);
+    if (counts.added && !run->is_quiet)
+        fprintf(stderr, "callsign: store fsck: %llu files were not in the catalogue\n",
+                (unsigned long long)counts.added);
     return run->damaged ? PARTIAL : WORKED;
 }
 

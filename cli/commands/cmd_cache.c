@@ -129,7 +129,8 @@ static enum exit_code verify_entries(struct cache_run *run, char **paths, int co
 static bool show_step(void *context, const struct csn_fill_step *step) {
     struct cache_run *run = context;
     char phase[64];
-    snprintf(phase, sizeof(phase), "%llu of %llu files", (unsigned long long)step->done_files, (unsigned long long)step->total_files);
+    snprintf(phase, sizeof(phase), "%llu of %llu files", (unsigned long long)step->done_files,
+             (unsigned long long)step->total_files);
     if (step->result == CSN_FILL_FAILED) {
         progress_erase(&run->bar);
         cli_error(step->path, "%s", step->text);
@@ -150,8 +151,8 @@ static enum exit_code add_paths(struct cache_run *run, char **paths, int count) 
     struct csn_error err = CSN_ERROR_INIT;
     if (!symbol_search_begin_with(&search, &values->companions, &values->cache, values->offline)) return EXIT_FAILED;
     progress_begin(&run->bar, values->quiet);
-    csn_status status = csn_opener_fill(search.opener, (const char *const *)paths, (size_t)count, (uint32_t)values->threads, show_step, run,
-                                        &counts, &err);
+    csn_status status = csn_opener_fill(search.opener, (const char *const *)paths, (size_t)count,
+                                        (uint32_t)values->threads, show_step, run, &counts, &err);
     progress_end(&run->bar);
     symbol_search_end(&search);
     progress_pass_on_signal();
@@ -180,7 +181,8 @@ static enum exit_code prune_entries(struct cache_run *run, char **paths, int cou
     }
     if (!run->values->quiet)
         cli_report("%llu entries removed (%llu bytes), %llu left (%llu bytes)", (unsigned long long)pruned.entries,
-                   (unsigned long long)pruned.bytes, (unsigned long long)pruned.entries_left, (unsigned long long)pruned.bytes_left);
+                   (unsigned long long)pruned.bytes, (unsigned long long)pruned.entries_left,
+                   (unsigned long long)pruned.bytes_left);
     return EXIT_WORKED;
 }
 

@@ -165,7 +165,8 @@ static bool format_options_are_good(const struct convert_values *values) {
     const char *of_breakpad = values->mangled ? "mangled" : values->no_unwind ? "no-cfi" : NULL;
     bool is_text_or_bsym = format == CSN_FORMAT_BREAKPAD || format == CSN_FORMAT_BSYM;
     if (of_breakpad && format != CSN_FORMAT_BREAKPAD) cli_error(NULL, "option '--%s' needs '--to breakpad'", of_breakpad);
-    else if (values->endian && is_text_or_bsym) cli_error(NULL, "option '--endian' does not go with '--to %s', which has one byte order", values->to);
+    else if (values->endian && is_text_or_bsym)
+        cli_error(NULL, "option '--endian' does not go with '--to %s', which has one byte order", values->to);
     else if (values->bare_patterns && !values->call_sites.count) cli_error(NULL, "option '--bare-patterns' needs '--call-sites'");
     else return true;
     return false;
@@ -420,7 +421,9 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     if (!format_is_known(values->to)) return EXIT_FAILED;
     uint32_t byte_order, merge;
     if (!byte_order_of(values->endian, &byte_order) || !merge_mode(values->merged, &merge)) return EXIT_FAILED;
-    if (!format_options_are_good(values) || !segments_are_good(values) || !bsym_options_are_good(values) || !section_options_are_good(values)) return EXIT_FAILED;
+    if (!format_options_are_good(values) || !segments_are_good(values) || !bsym_options_are_good(values) ||
+        !section_options_are_good(values))
+        return EXIT_FAILED;
     if (!names_can_change(values)) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);

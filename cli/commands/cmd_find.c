@@ -90,7 +90,8 @@ static void put_query(struct find_run *run, const struct find_query *query, cons
     json_end_line(&json);
 }
 
-static enum exit_code find_all(struct find_run *run, const struct csn_index *index, const struct find_query *queries, size_t count) {
+static enum exit_code find_all(struct find_run *run, const struct csn_index *index, const struct find_query *queries,
+                               size_t count) {
     bool has_all = true;
     if (!find_walk_init(&run->walk, index, queries, count)) {
         cli_error_memory("names");
@@ -136,7 +137,8 @@ static enum exit_code run_find(const void *values, char **operands, int operand_
     }
     run->values = values;
     out_init(&run->out, STDOUT_FILENO);
-    if (name_text_init(&run->names, run->values->demangle)) code = find_in(run, operands[0], operands + 1, (size_t)operand_count - 1);
+    if (name_text_init(&run->names, run->values->demangle))
+        code = find_in(run, operands[0], operands + 1, (size_t)operand_count - 1);
     name_text_deinit(&run->names);
     free(run);
     return code;

@@ -90,7 +90,8 @@ static bool is_read_well(const struct lookup_run *run) {
 }
 
 static enum exit_code look_up(struct lookup_run *run, char **addresses, int count) {
-    bool good = count ? answer_operands(run, addresses, count) : lookup_stream(&run->target, &run->printer, run->threads, &run->out);
+    bool good = count ? answer_operands(run, addresses, count)
+                      : lookup_stream(&run->target, &run->printer, run->threads, &run->out);
     if (!out_finish_stdout(&run->out) || !good || !is_read_well(run)) return EXIT_FAILED;
     if (run->printer.damaged_count)
         cli_error(run->target.is_process ? NULL : run->path, "addresses in damaged records: %llu (see 'error' in the answers)",
@@ -127,7 +128,8 @@ static bool options_fit(const struct lookup_values *values, int operand_count) {
     bool is_process = values->pid || values->maps;
     if (values->pid && values->maps) cli_error(NULL, "--pid and --maps exclude each other");
     else if (values->load_address && values->slide) cli_error(NULL, "--load-address and --slide exclude each other");
-    else if (is_process && place) cli_error(NULL, "%s needs an INDEX: it does not go with %s", place, values->pid ? "--pid" : "--maps");
+    else if (is_process && place)
+        cli_error(NULL, "%s needs an INDEX: it does not go with %s", place, values->pid ? "--pid" : "--maps");
     else if (!is_process && !operand_count) cli_error(NULL, "lookup needs INDEX [ADDR...] (try 'callsign lookup --help')");
     else return true;
     return false;
@@ -139,7 +141,9 @@ static enum exit_code look_up_process(struct lookup_run *run, const struct looku
         cli_error(NULL, "option '--pid' needs a number, not '%s'", values->pid);
         return EXIT_FAILED;
     }
-    if (!symbol_search_start(&run->search) || !lookup_target_open_process(&run->target, pid, values->maps, &run->search)) return EXIT_FAILED;
+    if (!symbol_search_start(&run->search) ||
+        !lookup_target_open_process(&run->target, pid, values->maps, &run->search))
+        return EXIT_FAILED;
     return look_up(run, addresses, count);
 }
 

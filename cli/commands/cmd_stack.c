@@ -85,7 +85,8 @@ static bool is_report(struct csn_str line) {
 
 static bool has_text(struct csn_str line, const char *text) { return memmem(line.ptr, line.len, text, strlen(text)) != NULL; }
 
-/* Stacks in JSON have "frames", or "modules" for those that follow; any other object is a record of a log, whose strings may have stacks. */
+/* Stacks in JSON have "frames", or "modules" for those that follow; any other object is a record of a log, whose
+ * strings may have stacks. */
 static bool is_stack_json(struct csn_str line) {
     static const char *const members[] = { "frames", "modules" };
     struct csn_str root, value;
@@ -231,7 +232,8 @@ static bool read_report(struct stack_run *run, struct line_input *input, const c
 
 static bool ends_object(struct csn_str text) { return has_text(text, "\n}"); }
 
-/* What begins with a bracket alone may also be a log whose records are spread over lines: its first object is no report's. `line` may move.
+/* What begins with a bracket alone may also be a log whose records are spread over lines: its first object is no
+ * report's. `line` may move.
  * False: it could not be read. */
 static bool tell_report(struct line_input *input, struct csn_str *line, enum input_kind *kind) {
     enum { AHEAD_MAX = 1 << 20 };

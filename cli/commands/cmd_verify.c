@@ -117,7 +117,8 @@ static bool check_against(struct verify_run *run, const struct csn_index *index)
     return good;
 }
 
-/* Those of INDEX: with --against, what is said of debug information goes with OBJECT, and so does the image unless INDEX has several. */
+/* Those of INDEX: with --against, what is said of debug information goes with OBJECT, and so does the image unless
+ * INDEX has several. */
 static struct companion_values companions_of_index(const struct verify_values *values, const char *path) {
     struct companion_values out = values->companions;
     struct csn_file *file;

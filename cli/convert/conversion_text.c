@@ -30,7 +30,8 @@ bool conversion_is_partial(const struct csn_convert_report *report) {
 }
 
 bool conversion_has_symbols_only(const struct csn_convert_report *report) {
-    return !report->functions_from_dwarf && !report->functions_from_go && !report->functions_from_pdb && !report->functions_from_btf;
+    return !report->functions_from_dwarf && !report->functions_from_go && !report->functions_from_pdb &&
+           !report->functions_from_btf;
 }
 
 static const char *class_name(uint32_t event) {

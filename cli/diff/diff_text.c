@@ -219,5 +219,7 @@ void diff_text_end(struct diff_out *diff, const struct diff_result *result) {
         out_decimal(diff->out, damaged);
         out_text(diff->out, " damaged");
     }
-    out_text(diff->out, result->same ? "\nthe two say the same\n" : result->differ ? "\nthe two differ\n" : "\nthe rest is the same\n");
+    out_text(diff->out, result->same     ? "\nthe two say the same\n"
+                        : result->differ ? "\nthe two differ\n"
+                                         : "\nthe rest is the same\n");
 }

@@ -34,7 +34,9 @@ static struct csn_str word_of(const char *text) {
 
 static bool parse_line(const char *text, struct find_query *out) {
     const char *colon = strrchr(text, ':');
-    if (!colon || colon == text || colon[-1] == ':' || !colon[1] || strspn(colon + 1, "0123456789") != strlen(colon + 1)) return false;
+    if (!colon || colon == text || colon[-1] == ':' || !colon[1] ||
+        strspn(colon + 1, "0123456789") != strlen(colon + 1))
+        return false;
     unsigned long long line = strtoull(colon + 1, NULL, 10);
     if (!line || line > UINT32_MAX) return false;
     out->file = (struct csn_str){ text, (size_t)(colon - text) };
@@ -80,7 +82,8 @@ static bool ends_name(struct csn_str name, size_t at) {
 static bool is_decltype(struct csn_str name, size_t bracket) {
     static const char word[] = "decltype";
     const size_t size = sizeof(word) - 1, end = bracket && name.ptr[bracket - 1] == ' ' ? bracket - 1 : bracket;
-    return end >= size && memcmp(name.ptr + end - size, word, size) == 0 && (end == size || !is_word_char(name.ptr[end - size - 1]));
+    return end >= size && memcmp(name.ptr + end - size, word, size) == 0 &&
+           (end == size || !is_word_char(name.ptr[end - size - 1]));
 }
 
 /* "void (*handler<int>(int))(char)": the name of what returns a pointer to a function. */

@@ -33,7 +33,8 @@ bool find_walk_init(struct find_walk *walk, const struct csn_index *index, const
         walk->scratch = malloc(SCRATCH_SIZE);
         walk->scratch_size = SCRATCH_SIZE;
     }
-    bool good = walk->matches && (walk->scratch || !walk->scratch_size) && name_text_init(&walk->demangler, true) && choose_files(walk);
+    bool good = walk->matches && (walk->scratch || !walk->scratch_size) && name_text_init(&walk->demangler, true) &&
+                choose_files(walk);
     if (!good) find_walk_deinit(walk);
     return good;
 }
@@ -78,8 +79,8 @@ static void take_first_row(const struct find_walk *walk, const struct csn_record
 }
 
 /* Adds the function to each query that names it. */
-static bool match_name(struct find_walk *walk, const struct csn_function *function, struct csn_str name, const struct csn_record *record,
-                       uint32_t idx, uint32_t merged) {
+static bool match_name(struct find_walk *walk, const struct csn_function *function, struct csn_str name,
+                       const struct csn_record *record, uint32_t idx, uint32_t merged) {
     for (size_t q = 0; q < walk->query_count; q++) {
         const struct find_query *query = &walk->queries[q];
         if (query->kind == FIND_LINE || !find_query_has_name(query, name, &walk->demangler)) continue;
@@ -105,7 +106,8 @@ static bool match_merged(struct find_walk *walk, const struct csn_record *record
 /* ---- lines ---- */
 
 /* Where rows of the line begin: not at each row of a run of them. */
-static bool match_rows(struct find_walk *walk, size_t q, const struct csn_function *function, const struct csn_record *record, uint32_t idx) {
+static bool match_rows(struct find_walk *walk, size_t q, const struct csn_function *function,
+                       const struct csn_record *record, uint32_t idx) {
     const bool *is_file = walk->is_file + q * walk->file_count;
     struct csn_row_iter iter;
     struct csn_row row;

@@ -105,8 +105,9 @@ const char *companion_search_missing(const struct companion_search *search, cons
     char others[32] = "";
     if (values->debug_dirs.count > 1) snprintf(others, sizeof(others), " and %zu more", values->debug_dirs.count - 1);
     snprintf(out->text, sizeof(out->text), "build id %s; no debug file under %s%s%s%s; DEBUGINFOD_URLS is %s",
-             search->build_id[0] ? search->build_id : "unknown", dir, others, search->link_name[0] ? " nor beside the image as " : "",
-             search->link_name, urls && *urls ? urls : "not set");
+             search->build_id[0] ? search->build_id : "unknown", dir, others,
+             search->link_name[0] ? " nor beside the image as " : "", search->link_name,
+             urls && *urls ? urls : "not set");
     return out->text;
 }
 

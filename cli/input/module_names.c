@@ -118,8 +118,8 @@ static void report_places(const struct module_names *names, const struct csn_sto
         struct csn_store_location at;
         csn_store_explanation_get(explanation, i, &at);
         const char *what = at.status < 0 ? "refused" : "nothing";
-        cli_report("  %s: %.*s%s%s%s%.*s", csn_store_place_text(at.place), (int)at.path.len, at.path.ptr, at.path.len ? ": " : "", what,
-                   at.text.len ? ": " : "", (int)at.text.len, at.text.ptr);
+        cli_report("  %s: %.*s%s%s%s%.*s", csn_store_place_text(at.place), (int)at.path.len, at.path.ptr,
+                   at.path.len ? ": " : "", what, at.text.len ? ": " : "", (int)at.text.len, at.text.ptr);
     }
     if (!count) cli_report("  nowhere: its path and build id are unknown");
 }

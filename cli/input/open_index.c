@@ -171,8 +171,10 @@ static csn_status open_input(const struct companion_values *companions, struct s
     if (csn_is_index(input->bytes, input->size))
         return csn_index_open_memory(input->bytes, input->size, NULL, &out->index, err);
     if (!csn_is_input(input->bytes, input->size)) {
-        cli_error(input->path, "%s", lists_segments(input) ? "lists the segments of an index: only lookup reads it, under a name that ends in -manifest.json"
-                                                           : "neither an index nor an object file");
+        cli_error(input->path, "%s",
+                  lists_segments(input)
+                      ? "lists the segments of an index: only lookup reads it, under a name that ends in -manifest.json"
+                      : "neither an index nor an object file");
         return CSN_NONE;
     }
     if (!arch_fits(input, companions->arch)) return CSN_NONE;

@@ -77,8 +77,8 @@ static int compare_addrs(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Lookups know nothing of a function from the next one's start on: its steps would hide those of functions within it. Functions of one start
- * share what was found. */
+/* Lookups know nothing of a function from the next one's start on: its steps would hide those of functions within
+ * it. Functions of one start share what was found. */
 static void limit_steps(struct range_steps *steps, uint32_t function, uint64_t start) {
     if (steps->has_limit && steps->limited == start) return;
     steps->has_limit = true;

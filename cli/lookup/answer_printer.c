@@ -42,7 +42,8 @@ bool answer_printer_write(struct answer_printer *printer, const struct answer *a
 
 void answer_printer_put(struct answer_printer *printer, const struct answer *answer, struct out_buffer *out) {
     if (answer->status != CSN_OK) printer->partial = true;
-    if (answer->status == CSN_NONE && !printer->loaded_addr && address_looks_loaded(answer->addr)) printer->loaded_addr = answer->addr;
+    if (answer->status == CSN_NONE && !printer->loaded_addr && address_looks_loaded(answer->addr))
+        printer->loaded_addr = answer->addr;
     if (answer->status < 0) printer->damaged_count++;
     if (answer_printer_write(printer, answer, out)) return;
     printer->partial = true;

@@ -117,8 +117,9 @@ static struct csn_str shown_part(struct csn_str line) {
 
 /* A line that is no address may be a query of another form. */
 static void run_other_query(struct lookup_worker *worker, struct out_buffer *out) {
-    const char *fault = worker->bad_line.len < QUERY_MAX ? lookup_target_run(worker->stream->target, &worker->printer, worker->bad_line, out)
-                                                         : address_fault(worker->bad_line);
+    const char *fault = worker->bad_line.len < QUERY_MAX
+                            ? lookup_target_run(worker->stream->target, &worker->printer, worker->bad_line, out)
+                            : address_fault(worker->bad_line);
     if (fault) answer_printer_put_bad_line(&worker->printer, shown_part(worker->bad_line), fault, worker->bad_number, out);
 }
 

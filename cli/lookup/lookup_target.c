@@ -192,7 +192,8 @@ static uint64_t module_slide(const struct lookup_target *target, const struct ta
 
 /* ---- one address ---- */
 
-static void look_up(const struct lookup_target *target, struct index_query *query, uint64_t pc, uint64_t slide, struct answer *out) {
+static void look_up(const struct lookup_target *target, struct index_query *query, uint64_t pc, uint64_t slide,
+                    struct answer *out) {
     unsigned step = target->return_addresses && pc != slide ? 1 : 0;
     index_query_address(query, pc - slide - step, out);
     out->addr += step;
@@ -265,15 +266,16 @@ static bool put_steps(struct lookup_target *target, struct answer_printer *print
 }
 
 /* Of pcs. Those below the slide are none of the image, but for a negative slide: then the last addresses wrap around. */
-static bool put_range_of(struct lookup_target *target, struct answer_printer *printer, const struct csn_index *index, uint64_t slide,
-                         uint64_t start, uint64_t end, struct out_buffer *out) {
+static bool put_range_of(struct lookup_target *target, struct answer_printer *printer, const struct csn_index *index,
+                         uint64_t slide, uint64_t start, uint64_t end, struct out_buffer *out) {
     const uint64_t first = start - slide, last = end - slide;
     if (first < last) return put_steps(target, printer, index, slide, first, last, out);
     const bool found = put_steps(target, printer, index, slide, first, UINT64_MAX, out);
     return put_steps(target, printer, index, slide, 0, last, out) || found;
 }
 
-static void put_range(struct lookup_target *target, struct answer_printer *printer, uint64_t start, uint64_t end, struct out_buffer *out) {
+static void put_range(struct lookup_target *target, struct answer_printer *printer, uint64_t start, uint64_t end,
+                      struct out_buffer *out) {
     bool found = false;
     if (!target->modules) found = put_range_of(target, printer, printer->query.index, target->slide, start, end, out);
     for (size_t i = 0; i < target->module_count; i++) {
@@ -283,7 +285,9 @@ static void put_range(struct lookup_target *target, struct answer_printer *print
         if (module->module.end <= first || module->module.start >= last || !module_index(target, module)) continue;
         if (first < module->module.start) first = module->module.start;
         if (last > module->module.end) last = module->module.end;
-        if (put_range_of(target, printer, module->query.index, module_slide(target, module), first + shift, last + shift, out)) found = true;
+        if (put_range_of(target, printer, module->query.index, module_slide(target, module), first + shift,
+                         last + shift, out))
+            found = true;
     }
     if (!found) put_pc(target, printer, start, out);
 }
@@ -291,7 +295,8 @@ static void put_range(struct lookup_target *target, struct answer_printer *print
 /* ---- file:0xOFF ---- */
 
 /* In an image, addresses of file offsets come from its program headers. NULL: it is answered. */
-static const char *put_file_offset(struct lookup_target *target, struct answer_printer *printer, uint64_t off, struct out_buffer *out) {
+static const char *put_file_offset(struct lookup_target *target, struct answer_printer *printer, uint64_t off,
+                                   struct out_buffer *out) {
     uint64_t addr;
     if (target->is_process) return "an offset in a file, and --pid and --maps name no single file";
     char *path = realpath(target->path, NULL);
@@ -338,10 +343,12 @@ static bool put_symbol(struct lookup_target *target, struct answer_printer *prin
 bool lookup_text_is_query(struct csn_str text) {
     uint64_t a, b;
     struct csn_str name;
-    return address_parse(text, &a) || address_range_parse(text, &a, &b) || file_offset_parse(text, &a) || named_address_parse(text, &name, &a);
+    return address_parse(text, &a) || address_range_parse(text, &a, &b) || file_offset_parse(text, &a) ||
+           named_address_parse(text, &name, &a);
 }
 
-const char *lookup_target_run(struct lookup_target *target, struct answer_printer *printer, struct csn_str text, struct out_buffer *out) {
+const char *lookup_target_run(struct lookup_target *target, struct answer_printer *printer, struct csn_str text,
+                              struct out_buffer *out) {
     uint64_t a, b;
     struct csn_str name;
     if (address_parse(text, &a)) put_pc(target, printer, a, out);

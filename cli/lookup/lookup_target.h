@@ -1,4 +1,5 @@
-/* What `callsign lookup` is asked about: the addresses of one index, or of one in segments, with a slide; or the pcs of a process. */
+/* What `callsign lookup` is asked about: the addresses of one index, or of one in segments, with a slide; or the pcs
+ * of a process. */
 #ifndef CALLSIGN_CLI_LOOKUP_TARGET_H
 #define CALLSIGN_CLI_LOOKUP_TARGET_H
 
@@ -48,8 +49,9 @@ static inline bool lookup_target_is_plain(const struct lookup_target *target) {
 
 /* Whether the text may be a query: an address, A-B, file:0xOFF or NAME+0xOFF. */
 bool lookup_text_is_query(struct csn_str text);
-/* Answers one query. NULL: it is answered; otherwise what it is instead of a query, as address_fault() says it. One thread at a time
- * for a target. */
-const char *lookup_target_run(struct lookup_target *target, struct answer_printer *printer, struct csn_str text, struct out_buffer *out);
+/* Answers one query. NULL: it is answered; otherwise what it is instead of a query, as address_fault() says it. One
+ * thread at a time for a target. */
+const char *lookup_target_run(struct lookup_target *target, struct answer_printer *printer, struct csn_str text,
+                              struct out_buffer *out);
 
 #endif

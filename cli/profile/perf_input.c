@@ -105,7 +105,8 @@ static struct csn_str next_chain_line(const struct perf_input *perf, size_t from
 }
 
 /* Reads one line with the dialect; `first` is set to a frame that begins a stack. */
-static bool read_chain_line(struct perf_input *perf, struct csn_str line, bool open, struct line_frame *frame, enum line_kind *kind) {
+static bool read_chain_line(struct perf_input *perf, struct csn_str line, bool open, struct line_frame *frame,
+                            enum line_kind *kind) {
     *frame = (struct line_frame){ .site = SITE_PC };
     *kind = perf_dialect.read(perf->frames.state, &perf->frames.modules, line, open, frame);
     return !perf->frames.modules.no_memory;
@@ -117,7 +118,8 @@ static void note_inlined(struct perf_input *perf, const struct line_frame *frame
     perf->inlined_pc = frame->pc;
 }
 
-/* The frame below lines of inlined calls brings them along, if it has their address, and an index. perf leaves it out where it takes its
+/* The frame below lines of inlined calls brings them along, if it has their address, and an index. perf leaves it out
+ * where it takes its
  * function for another inlined call: then the names are all there is. */
 static bool add_inlined(struct perf_input *perf, const struct line_frame *below) {
     const bool alone = perf->inlined_count && (!below || below->pc != perf->inlined_pc);

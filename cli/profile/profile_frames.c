@@ -41,12 +41,15 @@ static bool keep_name(struct profile_frames *frames, size_t frame, struct csn_st
 
 bool profile_frames_add(struct profile_frames *frames, const struct line_frame *frame) {
     size_t before = frames->session->frame_count;
-    if (!stack_modules_add_frame(&frames->modules, frames->dialect, frames->state, frame) || frames->modules.no_memory) return false;
+    if (!stack_modules_add_frame(&frames->modules, frames->dialect, frames->state, frame) || frames->modules.no_memory)
+        return false;
     return frames->session->frame_count == before || keep_name(frames, before, frame->symbol);
 }
 
 bool profile_frames_add_inlined(struct profile_frames *frames, struct csn_str name) {
-    if (!reserve_items(&frames->inlined, &frames->inlined_capacity, frames->inlined_count + 1, sizeof(*frames->inlined))) return false;
+    if (!reserve_items(&frames->inlined, &frames->inlined_capacity, frames->inlined_count + 1,
+                       sizeof(*frames->inlined)))
+        return false;
     frames->inlined[frames->inlined_count++] = (struct inlined_name){ frames->session->frame_count, name };
     return true;
 }
@@ -81,7 +84,9 @@ static bool place_in_module(struct profile_frames *frames, const struct stack_mo
 /* Before the frame itself. `next`: the first of the names that is not of a frame before. */
 static bool add_inlined_names(struct profile_frames *frames, size_t i, bool has_index, size_t *next) {
     for (; *next < frames->inlined_count && frames->inlined[*next].frame <= i; ++*next)
-        if (!has_index && frames->inlined[*next].frame == i && !profile_frames_add_name(frames, frames->inlined[*next].name)) return false;
+        if (!has_index && frames->inlined[*next].frame == i &&
+            !profile_frames_add_name(frames, frames->inlined[*next].name))
+            return false;
     return true;
 }
 

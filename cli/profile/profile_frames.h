@@ -35,7 +35,8 @@ void profile_frames_deinit(struct profile_frames *frames);
 void profile_frames_begin(struct profile_frames *frames);
 /* A frame that the dialect has read; the text that it points into must stay until the stack ends. */
 bool profile_frames_add(struct profile_frames *frames, const struct line_frame *frame);
-/* A call that was inlined into the next frame: its name is needed only where no index brings it along. Stays as long as that frame's text. */
+/* A call that was inlined into the next frame: its name is needed only where no index brings it along. Stays as long
+ * as that frame's text. */
 bool profile_frames_add_inlined(struct profile_frames *frames, struct csn_str name);
 /* A name without an address becomes a location at once. */
 bool profile_frames_add_name(struct profile_frames *frames, struct csn_str name);

@@ -105,8 +105,8 @@ static bool read_binary(struct csn_profile *profile, struct profile_head *head, 
     return status >= 0;
 }
 
-static bool read_lines(struct csn_profile *profile, struct stack_session *session, struct profile_head *head, enum profile_kind kind,
-                       const char *path) {
+static bool read_lines(struct csn_profile *profile, struct stack_session *session, struct profile_head *head,
+                       enum profile_kind kind, const char *path) {
     struct line_input input;
     if (!line_input_init(&input, head->fd, LINE_MAX_BYTES)
         || csn_profile_begin_input(profile, (struct csn_str){ path, strlen(path) }, NULL) < 0) {

@@ -7,7 +7,8 @@
 #include "ui/cli_message.h"
 
 struct serve_values {
-    const char *store, *listen, *config, *web, *layout, *cache_dir, *upload_token_file, *read_token_file, *tls_certificate, *tls_key;
+    const char *store, *listen, *config, *web, *layout, *cache_dir, *upload_token_file, *read_token_file,
+        *tls_certificate, *tls_key;
     const char *log_level, *source_root;
     struct text_list upstreams, settings;
     uint64_t threads;
@@ -65,7 +66,8 @@ static enum exit_code run(const void *values, char **operands, int operand_count
     };
     server_argument(&arguments, "callsign-server");
     server_argument(&arguments, "serve");
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) server_setting(&arguments, settings[i].key, settings[i].value);
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+        server_setting(&arguments, settings[i].key, settings[i].value);
     put_list(&arguments, "upstream", &v->upstreams);
     server_number(&arguments, "threads", v->threads);
     if (v->demo) server_setting(&arguments, "demo", "yes");

@@ -74,7 +74,8 @@ static void run_program(struct server_arguments *arguments) {
 #else
 static void run_program(struct server_arguments *arguments) {
     (void)arguments;
-    cli_error(NULL, "this program was built without the server: %s", *CALLSIGN_SERVER_MISSING ? "missing then: " CALLSIGN_SERVER_MISSING : "it needs Linux");
+    cli_error(NULL, "this program was built without the server: %s",
+              *CALLSIGN_SERVER_MISSING ? "missing then: " CALLSIGN_SERVER_MISSING : "it needs Linux");
 }
 #endif
 

@@ -130,7 +130,8 @@ static bool inflate(struct batch_reader *reader, struct csn_str *bytes) {
 static bool take_buffer(struct batch_reader *reader, unsigned i, uint64_t need, bool may_be_absent, struct csn_str *out) {
     reader->fault = "a buffer of the batch is outside of its body";
     if (i >= reader->buffers.count) return false;
-    uint64_t offset = (uint64_t)flat_vector_i64(reader->buffers, i, PAIR_SIZE, 0), size = (uint64_t)flat_vector_i64(reader->buffers, i, PAIR_SIZE, 8);
+    uint64_t offset = (uint64_t)flat_vector_i64(reader->buffers, i, PAIR_SIZE, 0),
+             size = (uint64_t)flat_vector_i64(reader->buffers, i, PAIR_SIZE, 8);
     if (offset > reader->body.len || size > reader->body.len - offset) return false;
     *out = (struct csn_str){ reader->body.ptr + offset, (size_t)size };
     if (reader->is_compressed && !inflate(reader, out)) return false;
@@ -142,15 +143,16 @@ static bool take_buffers(struct batch_reader *reader, const struct ipc_schema *s
     struct ipc_batch *out = reader->out;
     unsigned module = schema->module.first_buffer, address = schema->address.first_buffer;
     uint64_t bits = rows / 8 + (rows % 8 ? 1 : 0);
-    return take_buffer(reader, module, bits, true, &out->module_validity)
-           && take_buffer(reader, module + 1, rows ? ((uint64_t)rows + 1) * schema->module.offset_size : 0, false, &out->module_ends)
-           && take_buffer(reader, module + 2, 0, true, &out->module_text)
-           && take_buffer(reader, address, bits, true, &out->address_validity)
-           && take_buffer(reader, address + 1, (uint64_t)rows * schema->address.width, false, &out->addresses);
+    return take_buffer(reader, module, bits, true, &out->module_validity) &&
+           take_buffer(reader, module + 1, rows ? ((uint64_t)rows + 1) * schema->module.offset_size : 0, false,
+                       &out->module_ends) &&
+           take_buffer(reader, module + 2, 0, true, &out->module_text) &&
+           take_buffer(reader, address, bits, true, &out->address_validity) &&
+           take_buffer(reader, address + 1, (uint64_t)rows * schema->address.width, false, &out->addresses);
 }
 
-bool ipc_batch_open(const struct ipc_schema *schema, struct flat_table header, struct csn_str body, size_t inflated_max, struct ipc_batch *out,
-                    const char **fault) {
+bool ipc_batch_open(const struct ipc_schema *schema, struct flat_table header, struct csn_str body, size_t inflated_max,
+                    struct ipc_batch *out, const char **fault) {
     int64_t rows = flat_field(header, BATCH_LENGTH, 8, 0);
     struct flat_table compression = flat_field_table(header, BATCH_COMPRESSION);
     struct batch_reader reader = { .buffers = flat_field_vector(header, BATCH_BUFFERS, PAIR_SIZE), .body = body, .is_compressed = compression.at,

@@ -24,7 +24,8 @@ struct ipc_column {
 struct ipc_schema {
     struct ipc_column module, address;
 };
-/* The columns "module" and "address", else the first two. False: one is missing or of another type; *fault says which, in static text. */
+/* The columns "module" and "address", else the first two. False: one is missing or of another type; *fault says
+ * which, in static text. */
 bool ipc_schema_read(struct flat_table schema, struct ipc_schema *out, const char **fault);
 
 /* A batch with its buffers, inflated. */
@@ -34,9 +35,10 @@ struct ipc_batch {
     struct ipc_schema schema;
     char *inflated[5];        /* buffers that were compressed; freed by ipc_batch_release() */
 };
-/* False, with *fault: it is damaged, compressed in another way than by LZ4, or has a buffer of more than `inflated_max` bytes then. */
-bool ipc_batch_open(const struct ipc_schema *schema, struct flat_table header, struct csn_str body, size_t inflated_max, struct ipc_batch *out,
-                    const char **fault);
+/* False, with *fault: it is damaged, compressed in another way than by LZ4, or has a buffer of more than
+ * `inflated_max` bytes then. */
+bool ipc_batch_open(const struct ipc_schema *schema, struct flat_table header, struct csn_str body, size_t inflated_max,
+                    struct ipc_batch *out, const char **fault);
 void ipc_batch_release(struct ipc_batch *batch);
 /* Row `i`; false for a null. */
 bool ipc_batch_module(const struct ipc_batch *batch, size_t i, struct csn_str *out);

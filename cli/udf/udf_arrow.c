@@ -75,7 +75,8 @@ static bool next_message(struct arrow_run *run, bool *at_end) {
     struct udf_window *window = &run->stream->window;
     struct ipc_message message;
     if (!udf_window_need(window, PREFIX)) return fail("the stream ends without an end mark");
-    if (le32_at(udf_window_bytes(window), 0) != UINT32_MAX) return fail("no Arrow message: need a stream or file of Arrow 0.15 or later");
+    if (le32_at(udf_window_bytes(window), 0) != UINT32_MAX)
+        return fail("no Arrow message: need a stream or file of Arrow 0.15 or later");
     uint64_t size = le32_at(udf_window_bytes(window), 4);
     if (size > METADATA_MAX) return fail("a message has more than 16 MiB of metadata");
     *at_end = !size;
@@ -111,7 +112,8 @@ static bool skip_footer(struct udf_window *window) {
 
 static bool run_one(struct arrow_run *run) {
     struct udf_window *window = &run->stream->window;
-    bool at_end = false, is_file = udf_window_need(window, PREFIX) && memcmp(udf_window_bytes(window).ptr, "ARROW1", MAGIC_SIZE) == 0;
+    bool at_end = false,
+         is_file = udf_window_need(window, PREFIX) && memcmp(udf_window_bytes(window).ptr, "ARROW1", MAGIC_SIZE) == 0;
     if (is_file) window->start += PREFIX;
     run->has_schema = false;
     bool begun = false;

@@ -18,7 +18,8 @@ static bool take_line(struct csn_str bytes, struct udf_row *out, struct csn_str 
 
 /* Decimal, or hexadecimal after "0x"; negative decimals are 64-bit two's complement. */
 static bool parse_address(struct csn_str text, uint64_t *out) {
-    bool negative = text.len > 1 && text.ptr[0] == '-', hexadecimal = text.len > 2 && text.ptr[0] == '0' && (text.ptr[1] | 32) == 'x';
+    bool negative = text.len > 1 && text.ptr[0] == '-',
+         hexadecimal = text.len > 2 && text.ptr[0] == '0' && (text.ptr[1] | 32) == 'x';
     uint64_t value = 0, base = hexadecimal ? 16 : 10;
     size_t at = hexadecimal ? 2 : negative;
     if (at == text.len) return false;
@@ -107,7 +108,8 @@ static void read_json_members(struct csn_str object, char *scratch, struct udf_r
     }
     out->has_module = !is_json_null(module);
     out->has_address = !is_json_null(address);
-    if (out->has_address && !parse_json_address(address, scratch, &out->address)) out->fault = "the address is not a number of 64 bits";
+    if (out->has_address && !parse_json_address(address, scratch, &out->address))
+        out->fault = "the address is not a number of 64 bits";
     if (out->has_module && !is_json_string(module)) out->fault = "the module is not a string";
     if (out->has_module && !out->fault) out->module = (struct csn_str){ scratch, json_span_text(module, scratch) };
 }

@@ -188,8 +188,8 @@ static const char *failure_of(const struct udf_symbols *symbols, const struct ud
     return NULL;
 }
 
-static bool make_answer(struct udf_symbols *symbols, const struct udf_rows *rows, const struct answer_columns *columns, uint32_t row,
-                        struct csn_str *out) {
+static bool make_answer(struct udf_symbols *symbols, const struct udf_rows *rows, const struct answer_columns *columns,
+                        uint32_t row, struct csn_str *out) {
     const char *fault = rows->faults[row];
     struct csn_str reason = CSN_STR("no function is known");
     if (!fault && columns->frame_ends[row] != columns->frame_ends[row + 1]) return make_names(symbols, columns, row, out);

@@ -27,7 +27,8 @@ bool udf_symbols_init(struct udf_symbols *symbols, const struct text_list *index
                       bool return_addresses);
 void udf_symbols_deinit(struct udf_symbols *symbols);
 
-/* Calls `put` for each row in order with the names joined by ';', or with a reason in brackets. False, with a message: no memory. */
+/* Calls `put` for each row in order with the names joined by ';', or with a reason in brackets. False, with a
+ * message: no memory. */
 bool udf_answer_rows(struct udf_symbols *symbols, const struct udf_rows *rows,
                      void (*put)(void *context, struct csn_str answer), void *context);
 

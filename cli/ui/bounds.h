@@ -26,8 +26,9 @@ static inline size_t find_bound(struct bound_field field, size_t count, uint64_t
 }
 
 /* Fields of other types do not compile. */
-#define BOUND_FIELD(items, field) \
-    ((struct bound_field){ (items), sizeof(*(items)), offsetof(__typeof__(*(items)), field) + 0 * _Generic((items)->field, uint64_t : 1) })
+#define BOUND_FIELD(items, field)                                                                                      \
+    ((struct bound_field){ (items), sizeof(*(items)),                                                                  \
+                           offsetof(__typeof__(*(items)), field) + 0 * _Generic((items)->field, uint64_t: 1) })
 
 /* The index of the first whose field is not below the key; of the first whose field is above it. */
 #define LOWER_BOUND(items, count, field, key) find_bound(BOUND_FIELD(items, field), (count), (key), false)

@@ -1,4 +1,5 @@
-/* The tokens of JSON text (RFC 8259), one after the other: what reads JSON where it stands moves over them and decides what they mean. */
+/* The tokens of JSON text (RFC 8259), one after the other: what reads JSON where it stands moves over them and
+ * decides what they mean. */
 #ifndef CALLSIGN_CLI_JSON_TOKEN_H
 #define CALLSIGN_CLI_JSON_TOKEN_H
 

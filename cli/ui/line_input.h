@@ -29,8 +29,8 @@ enum line_result {
 bool line_input_init(struct line_input *input, int fd, size_t max);
 void line_input_deinit(struct line_input *input);
 
-/* The next line; it lives until the next call. LINE_PAUSED only unless `may_wait`: flush what has been written then, so that whoever
- * writes one line and waits for its answer gets it. */
+/* The next line; it lives until the next call. LINE_PAUSED only unless `may_wait`: flush what has been written then,
+ * so that whoever writes one line and waits for its answer gets it. */
 enum line_result line_input_next(struct line_input *input, bool may_wait, struct csn_str *line);
 /* Waits for more input, or its end, for a time. False: nothing came. */
 bool line_input_wait(const struct line_input *input, int timeout_ms);
@@ -41,8 +41,9 @@ enum line_result line_input_next_flushed(struct line_input *input, struct out_bu
  * the bound, or as LINE_FAILED. */
 bool line_input_whole(struct line_input *input, struct csn_str first, struct csn_str *out);
 
-/* Reads ahead of the line just given, for what stands further down: until `enough` is true of the text from that line on, its end, or
- * `bound` bytes. The lines are given again as usual. `line` may move in memory. False: as LINE_FAILED. */
+/* Reads ahead of the line just given, for what stands further down: until `enough` is true of the text from that
+ * line on, its end, or `bound` bytes. The lines are given again as usual. `line` may move in memory. False: as
+ * LINE_FAILED. */
 bool line_input_ahead(struct line_input *input, size_t bound, bool (*enough)(struct csn_str text), struct csn_str *line,
                       struct csn_str *text);
 

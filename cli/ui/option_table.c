@@ -88,7 +88,8 @@ static void describe_number(const struct option_spec *option, char *out, size_t 
 
 static bool store_number(const struct option_spec *option, const struct given_option *given, char *member) {
     uint64_t value;
-    if (!parse_number(given->value, option->kind == OPTION_SIZE, &value) || value < option->min || (option->max && value > option->max)) {
+    if (!parse_number(given->value, option->kind == OPTION_SIZE, &value) || value < option->min ||
+        (option->max && value > option->max)) {
         char wanted[128];
         describe_number(option, wanted, sizeof(wanted));
         cli_error(NULL, "option '%.*s' needs %s, not '%s'", given->spelling_size, given->spelling, wanted, given->value);
@@ -272,6 +273,7 @@ enum options_result options_parse(const struct command *command, int argc, char 
         if (result != OPTIONS_GOOD) return result;
     }
     *out_operand_count = operand_count;
-    return operand_count_is_right(command, operand_count, argv) && options_fit_verb(&reader) && options_agree(&reader) ? OPTIONS_GOOD
-                                                                                                                       : OPTIONS_BAD;
+    return operand_count_is_right(command, operand_count, argv) && options_fit_verb(&reader) && options_agree(&reader)
+               ? OPTIONS_GOOD
+               : OPTIONS_BAD;
 }

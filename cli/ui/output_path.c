@@ -39,7 +39,9 @@ static char *target_of_link(const char *path) {
     char text[PATH_MAX], *joined, *directory = directory_of(path, &base);
     ssize_t size = directory ? readlink(path, text, sizeof(text) - 1) : -1;
     if (size >= 0) text[size] = 0;
-    if (size < 0 || asprintf(&joined, "%s%s%s", text[0] == '/' ? "" : directory, text[0] == '/' || base != path ? "" : "/", text) < 0) joined = NULL;
+    if (size < 0 || asprintf(&joined, "%s%s%s", text[0] == '/' ? "" : directory,
+                             text[0] == '/' || base != path ? "" : "/", text) < 0)
+        joined = NULL;
     free(directory);
     return joined;
 }

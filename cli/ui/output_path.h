@@ -9,7 +9,8 @@ bool is_same_file(const char *a, const char *b);
 /* The same of files that need not exist yet. */
 bool is_same_target(const char *a, const char *b);
 
-/* The path behind symbolic links, which a rename would replace instead of what they lead to; freed by the caller. NULL: see errno. */
+/* The path behind symbolic links, which a rename would replace instead of what they lead to; freed by the caller.
+ * NULL: see errno. */
 char *output_target(const char *path);
 
 /* False, and says so: what -o names is "-", which elsewhere is standard output. Files are written whole, under another name, and

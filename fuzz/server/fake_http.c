@@ -170,8 +170,8 @@ enum MHD_Result MHD_queue_response(struct MHD_Connection *c, unsigned status, st
 /* ---- a request's way ---- */
 
 static enum MHD_Result call_handler(struct MHD_Connection *c, const uint8_t *data, size_t *size, void **request_context) {
-    return daemon_of_server.handler(daemon_of_server.handler_context, c, c->request->path, c->request->method, "HTTP/1.1", (const char *)data, size,
-                                    request_context);
+    return daemon_of_server.handler(daemon_of_server.handler_context, c, c->request->path, c->request->method,
+                                    "HTTP/1.1", (const char *)data, size, request_context);
 }
 
 static bool call_until_answered(struct MHD_Connection *c, void **request_context, void (*wait)(void *context), void *context) {
@@ -190,12 +190,14 @@ static bool call_until_answered(struct MHD_Connection *c, void **request_context
     return c->response != NULL;
 }
 
-bool fake_run(struct fake_request *request, void (*wait)(void *context), void *context, void (*check)(const struct fake_answer *answer)) {
+bool fake_run(struct fake_request *request, void (*wait)(void *context), void *context,
+              void (*check)(const struct fake_answer *answer)) {
     struct MHD_Connection connection = { .request = request };
     void *request_context = NULL;
     bool is_answered = call_until_answered(&connection, &request_context, wait, context);
     if (is_answered) check(&connection.response->answer);
-    daemon_of_server.completed(daemon_of_server.completed_context, &connection, &request_context, MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    daemon_of_server.completed(daemon_of_server.completed_context, &connection, &request_context,
+                               MHD_REQUEST_TERMINATED_COMPLETED_OK);
     require(!request_context);
     if (connection.response) MHD_destroy_response(connection.response);
     return is_answered;

@@ -1,5 +1,5 @@
-/* The functions of libmicrohttpd that the server calls, for one request after the other and without sockets: linked before the library,
- * these are what the server gets. */
+/* The functions of libmicrohttpd that the server calls, for one request after the other and without sockets: linked
+ * before the library, these are what the server gets. */
 #ifndef CALLSIGN_FUZZ_FAKE_HTTP_H
 #define CALLSIGN_FUZZ_FAKE_HTTP_H
 
@@ -35,6 +35,7 @@ struct fake_answer {
 void fake_decode(char *text);
 /* Gives the request to the server that called MHD_start_daemon() and has `check` look at the answer. False: the server ended the
  * connection without an answer. `wait` runs what the server put into its queue. */
-bool fake_run(struct fake_request *request, void (*wait)(void *context), void *context, void (*check)(const struct fake_answer *answer));
+bool fake_run(struct fake_request *request, void (*wait)(void *context), void *context,
+              void (*check)(const struct fake_answer *answer));
 
 #endif

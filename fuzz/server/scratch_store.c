@@ -57,7 +57,8 @@ struct symbol_store *scratch_store_open(void) {
 
 const char *scratch_store_dir(void) { return folder; }
 
-enum store_status scratch_store_take(struct symbol_store *store, const char *name, const void *bytes, size_t size, intake_note *note, void *context) {
+enum store_status scratch_store_take(struct symbol_store *store, const char *name, const void *bytes, size_t size,
+                                     intake_note *note, void *context) {
     struct incoming incoming;
     char why[256] = "";
     require(incoming_create(store, &incoming, why, sizeof(why)) == 0, why);

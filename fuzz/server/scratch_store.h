@@ -8,6 +8,7 @@
 struct symbol_store *scratch_store_open(void);
 const char *scratch_store_dir(void);
 /* The file as an upload. */
-enum store_status scratch_store_take(struct symbol_store *store, const char *name, const void *bytes, size_t size, intake_note *note, void *context);
+enum store_status scratch_store_take(struct symbol_store *store, const char *name, const void *bytes, size_t size,
+                                     intake_note *note, void *context);
 
 #endif

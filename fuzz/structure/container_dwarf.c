@@ -1,5 +1,5 @@
-/* fuzz_dwarf: a byte of flags, the bytes of ten sections, the sections. One unit or one line table, whose length field follows; or a
- * section without such fields; or a byte at the start. */
+/* fuzz_dwarf: a byte of flags, the bytes of ten sections, the sections. One unit or one line table, whose length
+ * field follows; or a section without such fields; or a byte at the start. */
 #include "mutate_part.h"
 
 enum { SECTIONS = 10, LENGTHS = 1, HEADER = LENGTHS + 2 * SECTIONS, ESCAPE_64 = 0xffffffff };
@@ -61,7 +61,8 @@ void fuzz_mutate_container(struct fuzz_input *in) {
     }
     unsigned section;
     struct range range = { 0, 0 };
-    for (unsigned tries = 0; tries < SECTIONS && !range.size; tries++) range = find_section(in, section = fuzz_random(in, SECTIONS));
+    for (unsigned tries = 0; tries < SECTIONS && !range.size; tries++)
+        range = find_section(in, section = fuzz_random(in, SECTIONS));
     if (!range.size) range = find_section(in, section = INFO);
     bool has_lengths = section == INFO || section == TYPES || section == LINE;
     ptrdiff_t delta = has_lengths ? mutate_unit(in, range) : fuzz_mutate_part(in, range.at, range.size, fuzz_random(in, 2), 1);

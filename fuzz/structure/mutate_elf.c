@@ -41,7 +41,8 @@ static void move_headers(struct elf *elf, struct fuzz_input *in, uint64_t end, p
     for (uint64_t i = 0; i < elf->section_count; i++)
         fuzz_move_offset(section_field(elf, in, i, 16, 24), elf->word, elf->big_endian, end, delta);
     for (uint64_t i = 0; i < elf->segment_count; i++)
-        fuzz_move_offset(in->data + elf->segments + i * segment_bytes(elf) + pick(elf, 4, 8), elf->word, elf->big_endian, end, delta);
+        fuzz_move_offset(in->data + elf->segments + i * segment_bytes(elf) + pick(elf, 4, 8), elf->word,
+                         elf->big_endian, end, delta);
 }
 
 static bool mutate_section(struct elf *elf, struct fuzz_input *in, uint64_t section) {

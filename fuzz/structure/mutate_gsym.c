@@ -1,5 +1,5 @@
-/* GSYM of version 1 and 2: one part of one record (lines, inlined calls, merged functions, call sites), which may change its size; or
- * what lies before the records, which keeps it. */
+/* GSYM of version 1 and 2: one part of one record (lines, inlined calls, merged functions, call sites), which may
+ * change its size; or what lies before the records, which keeps it. */
 #include "mutate_part.h"
 
 #include "formats/gsym/gsym_layout.h"

@@ -1,5 +1,5 @@
-/* Mutation that knows the format: a mutator finds the parts of an input, changes one of them, and puts right the fields that say where
- * the others lie, so that what is behind the first check is reached, too. Only with libFuzzer. */
+/* Mutation that knows the format: a mutator finds the parts of an input, changes one of them, and puts right the
+ * fields that say where the others lie, so that what is behind the first check is reached, too. Only with libFuzzer. */
 #ifndef FUZZ_MUTATE_PART_H
 #define FUZZ_MUTATE_PART_H
 

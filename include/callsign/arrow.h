@@ -75,7 +75,8 @@ CSN_API void csn_arrow_options_init(struct csn_arrow_options *options);
  *   the first are return addresses.
  * `module` is utf8, binary (also large, view or fixed-size) or a dictionary of these: a build id, as bytes or at least 16
  * hexadecimal digits, or a name or path that the store knows. `address` is an address of the image, with the load bias
- * subtracted: uint64, int64 (two's complement), uint32, or decimal128 of scale 0 that fits 64 bits. Lists may be large. Any slice or null is allowed.
+ * subtracted: uint64, int64 (two's complement), uint32, or decimal128 of scale 0 that fits 64 bits. Lists may be large.
+ * Any slice or null is allowed.
  *
  * The result has as many rows. Of an address: struct<frames, reason>. `frames` is
  * list<struct<function: string, offset: uint64, file: string, line: uint32, inlined: bool>>, innermost first; unknown values
@@ -83,15 +84,17 @@ CSN_API void csn_arrow_options_init(struct csn_arrow_options *options);
  * what is missing, and is null if nothing is. Of a stack: list<struct<frames, reason, chosen, confidence, candidates>>;
  * `chosen` is the merged function that the callers decide for, `confidence` one of "none", "low", "medium", "high",
  * "certain", and `candidates` the names at the address if there are several. Strings are dictionaries with 32-bit indices, but for
- * `chosen` and `candidates`, unless CSN_ARROW_PLAIN_STRINGS is set. They are UTF-8: each byte of a name or path that is not becomes U+FFFD.
+ * `chosen` and `candidates`, unless CSN_ARROW_PLAIN_STRINGS is set. They are UTF-8: each byte of a name or path that is
+ * not becomes U+FFFD.
  *
  * symbolicator: needed for stacks, otherwise may be NULL. Its modules are replaced. Indexes that `store` opened stay open
- * until csn_store_trim(); when the store is full, this function calls csn_symbolicator_forget() and csn_store_trim() before it begins.
+ * until csn_store_trim(); when the store is full, this function calls csn_symbolicator_forget() and csn_store_trim()
+ * before it begins.
  * schema, array: moved in; the callee releases both, also on failure. *out_schema and *out_array belong to the caller, who
  * calls their release(). Any thread may release them.
  * CSN_OK; CSN_E_UNSUPPORTED: a type that is not listed above; CSN_E_ARGUMENT: no such field, no store for a module
- * column, or no symbolicator for stacks; CSN_E_LIMIT: more than 2^31 - 1 frames or string bytes: pass smaller batches; CSN_E_MEMORY.
- * One thread at a time for each symbolicator and store.
+ * column, or no symbolicator for stacks; CSN_E_LIMIT: more than 2^31 - 1 frames or string bytes: pass smaller batches;
+ * CSN_E_MEMORY. One thread at a time for each symbolicator and store.
  * Cost: sorts the addresses, looks each distinct one up once in ascending order, and reads each distinct string once. */
 CSN_API csn_status csn_symbolicate_arrow(struct csn_symbolicator *symbolicator, struct ArrowSchema *schema,
                                          struct ArrowArray *array, const struct csn_arrow_options *options,

@@ -35,8 +35,8 @@ CSN_API size_t csn_backtrace_capture_frame_pointers(size_t skip, uint64_t *pcs, 
 
 /* Captures the stack that a signal interrupted: pcs[0] is the interrupted instruction. context: the third argument of a
  * handler installed with SA_SIGINFO, also one that runs on an alternate stack. Unwind tables are used, or frame pointers where they
- * lead nowhere. After a call through a bad pointer pcs[1] is the call; on x86-64 the tables lead on from there: for that time the registers of
- * the caller stand in the context. Otherwise as csn_backtrace_capture(). */
+ * lead nowhere. After a call through a bad pointer pcs[1] is the call; on x86-64 the tables lead on from there: for
+ * that time the registers of the caller stand in the context. Otherwise as csn_backtrace_capture(). */
 CSN_API size_t csn_backtrace_capture_context(const void *context, uint64_t *pcs, size_t cap);
 
 /* ---- the modules and their indexes ---- */
@@ -71,7 +71,8 @@ struct csn_backtrace_options {
     void *convert_context;
     const char *program_path;              /* the program's file; NULL: /proc/self/exe */
     csn_name_callback *demangle;           /* names for csn_backtrace_print(), such as csn_rename_demangled(); it must be
-                                            * async-signal-safe if printing is to be (csn_rename_demangled() is not). NULL: as stored */
+                                            * async-signal-safe if printing is to be (csn_rename_demangled() is not).
+                                            * NULL: as stored */
     void *demangle_context;
 };
 #define CSN_BACKTRACE_OPTIONS_INIT CSN_SIZED_INIT(csn_backtrace_options)
@@ -91,8 +92,8 @@ CSN_API csn_status csn_backtrace_create(const struct csn_backtrace_options *opti
 CSN_API void csn_backtrace_destroy(struct csn_backtrace *backtrace); /* `backtrace` may be NULL */
 
 /* Lists modules loaded since, opens their indexes, and calls options.convert for each module of the `count` pcs that has none.
- * pcs NULL: for all modules, as a program does that wants names of any later crash; not NULL with count 0: for none. Modules that were unloaded are no longer
- * found.
+ * pcs NULL: for all modules, as a program does that wants names of any later crash; not NULL with count 0: for none.
+ * Modules that were unloaded are no longer found.
  * CSN_OK; CSN_E_MEMORY. Any thread; one at a time, others wait. Cost: that of conversions, seconds for a large program. */
 CSN_API csn_status csn_backtrace_load(struct csn_backtrace *backtrace, const uint64_t *pcs, size_t count, struct csn_error *err);
 

@@ -20,9 +20,10 @@ struct csn_binary {
     uint64_t reserved[2];
 };
 
-/* Reads binary `idx`, 0 <= idx < binary_count of csn_index_info, or < member_count: the object file of an archive, whose functions have
- * the addresses from `address` on. The last member's size is 0: not known. A name that is stored in pieces is assembled in
- * `scratch`, as by csn_index_resolve_into(); *out_need receives what that function would return.
+/* Reads binary `idx`, 0 <= idx < binary_count of csn_index_info, or < member_count: the object file of an archive,
+ * whose functions have the addresses from `address` on. The last member's size is 0: not known. A name that is stored
+ * in pieces is assembled in `scratch`, as by csn_index_resolve_into(); *out_need receives what that function would
+ * return.
  * CSN_E_ARGUMENT: idx is out of range. */
 CSN_API csn_status csn_index_binary(const struct csn_index *index, uint32_t idx, void *scratch, size_t scratch_size,
                                     struct csn_binary *out, size_t *out_need, struct csn_error *err);

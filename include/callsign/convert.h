@@ -1,7 +1,8 @@
 /* Callsign: convert debug information into an index.
  *
  * Input: executables, libraries, object files and debug-only files (ELF, Mach-O, PE, COFF, WebAssembly) with DWARF 2
- * to 5, a Go function table or symbols; program databases (PDB) of Windows; Breakpad symbol files; lists of symbols; or a GSYM index. A GSYM index is
+ * to 5, a Go function table or symbols; program databases (PDB) of Windows; Breakpad symbol files; lists of symbols; or
+ * a GSYM index. A GSYM index is
  * rewritten without loss: nothing in it is merged, resized or dropped. The same input gives the same bytes, whatever
  * the thread count, host or clock. */
 #ifndef CALLSIGN_CONVERT_H
@@ -84,8 +85,8 @@ enum {
                                      * is open and other readers ignore (docs/formats/gsym.md). An index that is converted keeps its
                                      * table of names then. Not with segment_size */
     CSN_CONVERT_REMOTE_LAYOUT = 64, /* CSN_CONVERT_ACCELERATE, with names and inlined calls once more beside the blocks that need them:
-                                     * a first lookup by csn_index_open_remote() takes at most 5 requests and 512 KB. Files of C++ become
-                                     * a tenth larger */
+                                     * a first lookup by csn_index_open_remote() takes at most 5 requests and 512 KB.
+                                     * Files of C++ become a tenth larger */
     CSN_CONVERT_NAME_TABLE = 16     /* GSYM versions 1 and 2: add a table of names for csn_index_find_name(), 8 bytes for each
                                      * name, which other readers ignore. Not with segment_size */
 };

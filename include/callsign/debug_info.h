@@ -86,9 +86,9 @@ CSN_API csn_status csn_debug_info_section(const struct csn_debug_info *info, uin
  * inflated, and relocated where the object is relocatable. CSN_NONE: there is none. */
 CSN_API csn_status csn_debug_info_dwarf_section(struct csn_debug_info *info, const char *name, struct csn_str *out,
                                                 struct csn_error *err);
-/* Gives back the memory of `size` bytes of that section from `offset` on, and of some around them, where they are pages of a mapped file:
- * they come back when they are read. For those who read a large section from one end to the other. Never fails; what is outside the
- * section does not count. Since 0.3. */
+/* Gives back the memory of `size` bytes of that section from `offset` on, and of some around them, where they are
+ * pages of a mapped file: they come back when they are read. For those who read a large section from one end to the
+ * other. Never fails; what is outside the section does not count. Since 0.3. */
 CSN_API void csn_debug_info_forget_section(const struct csn_debug_info *info, const char *name, uint64_t offset, uint64_t size);
 
 struct csn_debug_segment {
@@ -164,9 +164,10 @@ CSN_API csn_status csn_debug_info_unit_index_at(const struct csn_debug_info *inf
 CSN_API csn_status csn_debug_unit_split(const struct csn_debug_unit *skeleton, const struct csn_debug_unit **out,
                                         struct csn_error *err);
 
-/* Gives back memory of a unit that will not be read again soon: its abbreviations, and the pages of .debug_info and .debug_line that it has in
- * a mapped file. What was read of it before no longer counts, but for strings and line tables; it may be read anew. Other threads
- * must not read the same `csn_debug_info` meanwhile, as always. `unit` may be NULL. */
+/* Gives back memory of a unit that will not be read again soon: its abbreviations, and the pages of .debug_info and
+ * .debug_line that it has in a mapped file. What was read of it before no longer counts, but for strings and line
+ * tables; it may be read anew. Other threads must not read the same `csn_debug_info` meanwhile, as always. `unit`
+ * may be NULL. */
 CSN_API void csn_debug_unit_release(const struct csn_debug_unit *unit);
 
 /* ---- DIEs ---- */

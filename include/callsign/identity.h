@@ -38,9 +38,9 @@ struct csn_identity {
 };
 
 /* Identifies the image or program database in memory. out_size is sizeof *out.
- * CSN_OK; CSN_E_UNSUPPORTED: neither an object file nor a PDB; only `htlhash` is then set. CSN_E_ARGUMENT: a universal file of several
- * images, which csn_image_list_memory() lists. CSN_E_FORMAT, CSN_E_TRUNCATED: damaged headers. CSN_E_MEMORY.
- * Any thread. Cost: reads headers and the table of sections; no section is inflated. */
+ * CSN_OK; CSN_E_UNSUPPORTED: neither an object file nor a PDB; only `htlhash` is then set. CSN_E_ARGUMENT: a
+ * universal file of several images, which csn_image_list_memory() lists. CSN_E_FORMAT, CSN_E_TRUNCATED: damaged
+ * headers. CSN_E_MEMORY. Any thread. Cost: reads headers and the table of sections; no section is inflated. */
 CSN_API csn_status csn_identify_memory(const void *bytes, size_t size, struct csn_identity *out, size_t out_size,
                                        struct csn_error *err);
 

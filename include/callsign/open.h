@@ -119,9 +119,9 @@ struct csn_fill_counts {
 };
 
 /* Converts every object file at `paths` into the cache. Folders are searched for object files; symbolic links to
- * files in them are not followed. A path that cannot be read is a file that failed. `threads` files are converted at the same time (0: one per core), large ones first. One that
- * is larger than all that come after it, or that needs more memory than a thread's share of `max_memory`, is converted alone by
- * the opener's threads.
+ * files in them are not followed. A path that cannot be read is a file that failed. `threads` files are converted at
+ * the same time (0: one per core), large ones first. One that is larger than all that come after it, or that needs more
+ * memory than a thread's share of `max_memory`, is converted alone by the opener's threads.
  * Entries that exist and pass their checksum are kept, so a run that was killed is resumed by running it again.
  * The opener's `progress` is called from several threads at the same time; it can stop conversions. `callback` may be
  * NULL.

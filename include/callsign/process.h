@@ -82,7 +82,8 @@ CSN_API csn_status csn_process_maps_add_line(struct csn_process_maps *maps, uint
                                              struct csn_error *err);
 
 /* Adds one line of a list of loaded images: the memory map of an Android tombstone, Apple's "Binary Images", the
- * __TEXT lines of vmmap, the images of Swift's backtraces, or lldb's "image list", whose images reach up to the next one. Build ids and UUIDs are taken.
+ * __TEXT lines of vmmap, the images of Swift's backtraces, or lldb's "image list", whose images reach up to the next
+ * one. Build ids and UUIDs are taken.
  * CSN_OK: the line is one of these; one without a file is ignored. CSN_NONE: it is not. */
 CSN_API csn_status csn_process_maps_add_report_line(struct csn_process_maps *maps, uint64_t pid, struct csn_str line,
                                                     struct csn_error *err);
@@ -95,7 +96,8 @@ CSN_API csn_status csn_process_maps_add_text(struct csn_process_maps *maps, uint
 /* Adds the mappings of a running process, from /proc/PID/maps, as those of process `pid`.
  * CSN_OK; CSN_E_IO: there is no such process, or it may not be read; CSN_E_UNSUPPORTED: this system has no /proc;
  * CSN_E_MEMORY. */
-CSN_API csn_status csn_process_maps_add_live(struct csn_process_maps *maps, uint64_t pid, uint64_t running_pid, struct csn_error *err);
+CSN_API csn_status csn_process_maps_add_live(struct csn_process_maps *maps, uint64_t pid, uint64_t running_pid,
+                                             struct csn_error *err);
 
 /* Adds the files that a process had mapped, from its ELF core dump (32 and 64 bits, either byte order). Build ids come
  * from the images' first pages, which Linux dumps by default.
@@ -143,8 +145,8 @@ struct csn_process_module {
 
 /* Returns the modules of a process in the order in which they were added. Modules do not overlap. *out stays valid
  * until the next call of this function or of a function that adds a mapping.
- * Cost: n log n in the number of the process's mappings, once for each change. The headers of each image are read once; that an image cannot be
- * read is remembered, too. Up to 16,384 images are cached. */
+ * Cost: n log n in the number of the process's mappings, once for each change. The headers of each image are read
+ * once; that an image cannot be read is remembered, too. Up to 16,384 images are cached. */
 CSN_API csn_status csn_process_maps_modules(struct csn_process_maps *maps, uint64_t pid,
                                             const struct csn_process_module **out, size_t *out_count,
                                             struct csn_error *err);
@@ -153,8 +155,9 @@ CSN_API csn_status csn_process_maps_modules(struct csn_process_maps *maps, uint6
  * Cost: logarithmic, and the headers of an image whose first module this is. */
 CSN_API csn_status csn_process_maps_find(struct csn_process_maps *maps, uint64_t pid, uint64_t pc, struct csn_process_module *out);
 
-/* Finds a module of a process by its path, or by its base name, with a folder before it or without. Of several, a module with exactly this
- * path, and the one that was added last. CSN_OK; CSN_NONE: there is none; CSN_E_MEMORY. Cost: logarithmic. */
+/* Finds a module of a process by its path, or by its base name, with a folder before it or without. Of several, a
+ * module with exactly this path, and the one that was added last. CSN_OK; CSN_NONE: there is none; CSN_E_MEMORY.
+ * Cost: logarithmic. */
 CSN_API csn_status csn_process_maps_find_named(struct csn_process_maps *maps, uint64_t pid, struct csn_str name,
                                                struct csn_process_module *out);
 

@@ -129,7 +129,8 @@ struct csn_profile_sample {
     struct csn_str process, thread; /* names; may be empty */
     uint64_t reserved[2];
 };
-CSN_API csn_status csn_profile_add_sample(struct csn_profile *profile, const struct csn_profile_sample *sample, struct csn_error *err);
+CSN_API csn_status csn_profile_add_sample(struct csn_profile *profile, const struct csn_profile_sample *sample,
+                                          struct csn_error *err);
 
 /* ---- symbolicating ---- */
 
@@ -187,7 +188,8 @@ struct csn_profile_sizes {
 };
 CSN_API void csn_profile_get_sizes(const struct csn_profile *profile, struct csn_profile_sizes *out);
 
-CSN_API csn_status csn_profile_get_value_type(const struct csn_profile *profile, uint32_t i, struct csn_str *type, struct csn_str *unit);
+CSN_API csn_status csn_profile_get_value_type(const struct csn_profile *profile, uint32_t i, struct csn_str *type,
+                                              struct csn_str *unit);
 /* A sample as it is kept. value_count is the number of value types. Time and thread are 0 without CSN_PROFILE_EVERY_SAMPLE. */
 CSN_API csn_status csn_profile_get_sample(const struct csn_profile *profile, uint64_t i, struct csn_profile_sample *out);
 struct csn_profile_label {
@@ -196,7 +198,8 @@ struct csn_profile_label {
     uint64_t reserved[2];
 };
 /* Label k of a sample, as pprof has them. */
-CSN_API csn_status csn_profile_get_label(const struct csn_profile *profile, uint64_t sample, uint32_t k, struct csn_profile_label *out);
+CSN_API csn_status csn_profile_get_label(const struct csn_profile *profile, uint64_t sample, uint32_t k,
+                                         struct csn_profile_label *out);
 /* The innermost location of a stack, and the number of its caller's stack, 0 if there is none. Stack 0 is empty: CSN_NONE.
  * Stacks are numbered from 1 to `stacks`, callers before those they call. */
 CSN_API csn_status csn_profile_get_stack(const struct csn_profile *profile, uint32_t stack, uint32_t *location, uint32_t *caller);
@@ -220,7 +223,8 @@ struct csn_profile_frame {
     uint64_t reserved[2];
 };
 /* Frame k of a location, the innermost inlined call first. */
-CSN_API csn_status csn_profile_get_frame(const struct csn_profile *profile, uint32_t location, uint32_t k, struct csn_profile_frame *out);
+CSN_API csn_status csn_profile_get_frame(const struct csn_profile *profile, uint32_t location, uint32_t k,
+                                         struct csn_profile_frame *out);
 
 /* ---- writing ---- */
 

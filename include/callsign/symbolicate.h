@@ -65,10 +65,11 @@ enum {
     CSN_STACK_EITHER = 16, /* `pc` is a return address or that minus 1: perf prints both without distinction */
     CSN_STACK_UNRELIABLE = 32 /* possibly not a frame (the kernel's "?"): looked up, but not part of the call chain */
 };
-/* Returns whether nobody calls a function of that name, because the kernel or a runtime makes its frame when it interrupts a function:
- * __restore_rt and __kernel_rt_sigreturn (Linux: a signal's handler returns there), _sigtramp (Apple, BSD), KiUserExceptionDispatcher
- * (Windows), runtime.sigpanic (Go). csn_symbolicator_answer() knows these by the names in its indexes; this is for frames that only the
- * caller's text names: the next frame is CSN_STACK_EXACT then. Never fails; any thread. Cost: O(1). */
+/* Returns whether nobody calls a function of that name, because the kernel or a runtime makes its frame when it
+ * interrupts a function: __restore_rt and __kernel_rt_sigreturn (Linux: a signal's handler returns there), _sigtramp
+ * (Apple, BSD), KiUserExceptionDispatcher (Windows), runtime.sigpanic (Go). csn_symbolicator_answer() knows these by
+ * the names in its indexes; this is for frames that only the caller's text names: the next frame is CSN_STACK_EXACT
+ * then. Never fails; any thread. Cost: O(1). */
 CSN_API bool csn_is_signal_frame(struct csn_str function);
 
 /* One frame of a stack, as input. The frame behind a signal frame is taken as interrupted whatever its flags. If both have

@@ -29,8 +29,10 @@ static const struct setting table[] = {
     TEXT_SETTING("web", web, "folder of the page and its static files"),
     TEXT_SETTING("layout", layout, "tree to write: build-id (default), debuginfod, unified, breakpad, ssqp"),
     TEXT_SETTING("cache-dir", cache_dir, "of an s3:// store: folder of the files that were fetched"),
-    TEXT_SETTING("upload-token-file", upload_token_file, "file of tokens, one a line, that may upload; without it uploads answer 403"),
-    TEXT_SETTING("read-token-file", read_token_file, "file of tokens, one a line, that may read; without it everybody may"),
+    TEXT_SETTING("upload-token-file", upload_token_file,
+                 "file of tokens, one a line, that may upload; without it uploads answer 403"),
+    TEXT_SETTING("read-token-file", read_token_file,
+                 "file of tokens, one a line, that may read; without it everybody may"),
     TEXT_SETTING("tls-certificate", tls_certificate, "PEM file of the certificate and its chain; with tls-key: HTTPS"),
     TEXT_SETTING("tls-key", tls_key, "PEM file of the certificate's private key"),
     TEXT_SETTING("log-level", log_level, "info (default): a line for each request; error: failures only; none"),
@@ -42,14 +44,17 @@ static const struct setting table[] = {
     { "demo", SETTING_FLAG, offsetof(struct settings, demo), 0, 0, 0, 0, "fill an empty store with examples" },
     NUMBER_SETTING("threads", threads, 1, 256, "threads that serve connections (default: one per core)"),
     NUMBER_SETTING("workers", workers, 1, MOST_WORKERS, "threads for requests that wait (default 16)"),
-    NUMBER_SETTING("fetch-workers", fetch_workers, 1, MOST_FETCH_WORKERS, "requests that may wait for upstreams at the same time; more are refused with 502 (default 64)"),
+    NUMBER_SETTING("fetch-workers", fetch_workers, 1, MOST_FETCH_WORKERS,
+                   "requests that may wait for upstreams at the same time; more are refused with 502 (default 64)"),
     NUMBER_SETTING("conversion-workers", conversion_workers, 1, 64, "conversions at the same time (default 2)"),
     NUMBER_SETTING("conversion-threads", conversion_threads, 0, 256, "threads of one conversion; 0: one per core (default 0)"),
     SIZE_SETTING("conversion-memory", conversion_memory, 1 << 20, "memory of all conversions and open conversions (default 8G)"),
     SIZE_SETTING("converted-bytes", converted_bytes, 1 << 20, "disk space of converted indexes (default 64G)"),
     SIZE_SETTING("max-upload", max_upload, 1, "largest file that may be uploaded (default 16G)"),
-    NUMBER_SETTING("max-partial-uploads", max_partial_uploads, 1, 1000000, "uploads in parts that are unfinished at the same time (default 256)"),
-    NUMBER_SETTING("partial-age", partial_age, 1, 31536000, "seconds after its last part for which an unfinished upload is kept (default 86400)"),
+    NUMBER_SETTING("max-partial-uploads", max_partial_uploads, 1, 1000000,
+                   "uploads in parts that are unfinished at the same time (default 256)"),
+    NUMBER_SETTING("partial-age", partial_age, 1, 31536000,
+                   "seconds after its last part for which an unfinished upload is kept (default 86400)"),
     SIZE_SETTING("max-body", max_body, 1024, "largest body of other requests, also after decompression (default 64M)"),
     SIZE_SETTING("max-body-memory", max_body_memory, 1 << 20, "memory of the bodies of all requests together (default 512M)"),
     NUMBER_SETTING("max-jobs", max_jobs, 1, 1000000, "jobs of one request to /symbolicate/v5 (default 1000)"),
@@ -101,12 +106,13 @@ static bool parse_number(const char *text, bool has_unit, uint64_t *out) {
 static bool set_number(const struct setting *setting, void *field, const char *value, char *why, size_t why_size) {
     uint64_t number;
     if (!parse_number(value, setting->kind == SETTING_SIZE, &number)) {
-        snprintf(why, why_size, "%s: '%s' is not a number%s", setting->key, value, setting->kind == SETTING_SIZE ? " of bytes (16M, 4G)" : "");
+        snprintf(why, why_size, "%s: '%s' is not a number%s", setting->key, value,
+                 setting->kind == SETTING_SIZE ? " of bytes (16M, 4G)" : "");
         return false;
     }
     if (number < setting->min || number > setting->max) {
-        snprintf(why, why_size, "%s: %llu, must be %llu to %llu", setting->key, (unsigned long long)number, (unsigned long long)setting->min,
-                 (unsigned long long)setting->max);
+        snprintf(why, why_size, "%s: %llu, must be %llu to %llu", setting->key, (unsigned long long)number,
+                 (unsigned long long)setting->min, (unsigned long long)setting->max);
         return false;
     }
     *(uint64_t *)field = number;
@@ -186,7 +192,8 @@ static bool set_tenant(struct tenant_setting *tenant, const char *key, const cha
     size_t size = field == tenant->token_file ? sizeof(tenant->token_file) : sizeof(tenant->scopes);
     if (!field) snprintf(why, why_size, "unknown key '%.100s' of a tenant", key);
     else if (strlen(value) >= size) snprintf(why, why_size, "%s: the value is longer than %zu bytes", key, size - 1);
-    else if (field == tenant->scopes && !are_scopes(value)) snprintf(why, why_size, "scopes: '%s', must be of read, symbolicate and upload", value);
+    else if (field == tenant->scopes && !are_scopes(value))
+        snprintf(why, why_size, "scopes: '%s', must be of read, symbolicate and upload", value);
     else return strcpy(field, value);
     return false;
 }
@@ -195,8 +202,8 @@ static bool begin_tenant(struct settings *settings, char *line, char *why, size_
     static const char word[] = "[tenant ";
     size_t size = strlen(line), skip = sizeof(word) - 1;
     struct tenant_setting *tenant = &settings->tenants[settings->tenant_count];
-    bool is_good = strncmp(line, word, skip) == 0 && line[size - 1] == ']' && size - skip - 1 > 0 && size - skip - 1 < sizeof(tenant->name) &&
-                   settings->tenant_count < MOST_TENANTS;
+    bool is_good = strncmp(line, word, skip) == 0 && line[size - 1] == ']' && size - skip - 1 > 0 &&
+                   size - skip - 1 < sizeof(tenant->name) && settings->tenant_count < MOST_TENANTS;
     if (!is_good) {
         snprintf(why, why_size, "'%.100s' is not [tenant NAME], or there are more than %d", line, MOST_TENANTS);
         return false;

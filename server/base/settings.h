@@ -39,8 +39,8 @@ bool settings_set(struct settings *settings, const char *key, const char *value,
 /* `key = value` lines; # begins a comment; [tenant NAME] begins the keys of a tenant. Messages name the line. */
 bool settings_parse(struct settings *settings, const char *text, size_t size, char *why, size_t why_size);
 bool settings_read_file(struct settings *settings, const char *path, char *why, size_t why_size);
-/* The arguments KEY=VALUE after argv[1], up to "--"; those of the file that `config` names come before them, so that the command line wins.
- * *first receives where they end. */
+/* The arguments KEY=VALUE after argv[1], up to "--"; those of the file that `config` names come before them, so that
+ * the command line wins. *first receives where they end. */
 bool settings_read_arguments(struct settings *settings, int argc, char **argv, int *first, char *why, size_t why_size);
 /* The key and what it does, counted from 0; NULL: no more. For documentation and its test. */
 const char *settings_key(size_t i, const char **out_help);

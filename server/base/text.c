@@ -75,7 +75,8 @@ static size_t utf8_length(const unsigned char *s, size_t size) {
     if (need > size || need == 0) return 0;
     for (size_t i = 1; i < need; i++)
         if ((s[i] & 0xc0) != 0x80) return 0;
-    if ((lead == 0xe0 && s[1] < 0xa0) || (lead == 0xed && s[1] > 0x9f) || (lead == 0xf0 && s[1] < 0x90) || (lead == 0xf4 && s[1] > 0x8f))
+    if ((lead == 0xe0 && s[1] < 0xa0) || (lead == 0xed && s[1] > 0x9f) || (lead == 0xf0 && s[1] < 0x90) ||
+        (lead == 0xf4 && s[1] > 0x8f))
         return 0;
     return need;
 }

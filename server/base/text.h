@@ -18,7 +18,8 @@ void text_bytes(struct text *text, const void *bytes, size_t size);
 void text_put(struct text *text, const char *s);
 void text_char(struct text *text, char c);
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Bytes of unknown origin for people: control characters become \xNN, so that they can neither break the line nor steer a terminal. */
+/* Bytes of unknown origin for people: control characters become \xNN, so that they can neither break the line nor
+ * steer a terminal. */
 void text_safe(struct text *text, const char *s);
 void text_hex(struct text *text, uint64_t value);     /* 0x1f */
 void text_decimal(struct text *text, uint64_t value);

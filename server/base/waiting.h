@@ -1,5 +1,5 @@
-/* Threads of a pool that wait for others: for upstreams, or for a thread that does. The pool lets other threads work meanwhile, so that
- * what needs no upstream is answered. */
+/* Threads of a pool that wait for others: for upstreams, or for a thread that does. The pool lets other threads work
+ * meanwhile, so that what needs no upstream is answered. */
 #ifndef CALLSIGN_SERVER_WAITING_H
 #define CALLSIGN_SERVER_WAITING_H
 

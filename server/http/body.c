@@ -31,8 +31,8 @@ enum body_status body_decode(const char *encoding, uint64_t max, struct text *bo
     if (is_gzip) archive_read_support_filter_gzip(reader);
     else archive_read_support_filter_zstd(reader);
     enum body_status status = BODY_DAMAGED;
-    if (archive_read_open_memory(reader, body->ptr, body->size) == ARCHIVE_OK && archive_read_next_header(reader, &entry) == ARCHIVE_OK &&
-        archive_filter_count(reader) > 1)
+    if (archive_read_open_memory(reader, body->ptr, body->size) == ARCHIVE_OK &&
+        archive_read_next_header(reader, &entry) == ARCHIVE_OK && archive_filter_count(reader) > 1)
         status = inflate(reader, max, &out);
     archive_read_free(reader);
     if (status == BODY_GOOD) {

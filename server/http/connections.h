@@ -1,4 +1,5 @@
-/* Open connections, and those that take too long over a request's head or body: libmicrohttpd's own limit counts from the last byte. */
+/* Open connections, and those that take too long over a request's head or body: libmicrohttpd's own limit counts
+ * from the last byte. */
 #ifndef CALLSIGN_SERVER_CONNECTIONS_H
 #define CALLSIGN_SERVER_CONNECTIONS_H
 
@@ -14,7 +15,8 @@ void connection_enter(struct MHD_Connection *connection, enum connection_phase p
 void connection_received(struct MHD_Connection *connection, uint64_t size);
 /* Ends connections that are in a phase for longer than these numbers of seconds. */
 void connections_end_slow(uint64_t head_s, uint64_t body_s);
-/* Ends those whose client has sent all that it will, and that still wait for more: to be called every second, so that it is seen twice. */
+/* Ends those whose client has sent all that it will, and that still wait for more: to be called every second, so
+ * that it is seen twice. */
 void connections_end_hung_up(void);
 /* Ends those on which no request is under way. */
 void connections_end_idle(void);

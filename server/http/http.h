@@ -74,7 +74,8 @@ struct route {
 
 enum http_done respond(struct http_request *request, unsigned status, const char *content_type, const char *text);
 /* {"error":TEXT}, and `title` and `detail` for the clients that look for these. */
-enum http_done respond_error(struct http_request *request, unsigned status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+enum http_done respond_error(struct http_request *request, unsigned status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The body that was put together in request->response.body. */
 enum http_done respond_json(struct http_request *request, unsigned status);
 /* Of a store that has no such file or failed. */

@@ -69,7 +69,8 @@ static void check_token(struct http_request *request) {
     bool is_naming = request->route->flags & ROUTE_NAMES || strcmp(request->method, "POST") == 0;
     enum scope scope = request->route->flags & ROUTE_UPLOAD ? SCOPE_UPLOAD : is_naming ? SCOPE_SYMBOLICATE : SCOPE_READ;
     if (request->route->flags & ROUTE_OPEN) return;
-    switch (tokens_check(request->server->tokens, scope, request_header(request, "Authorization"), request->tenant, sizeof(request->tenant))) {
+    switch (tokens_check(request->server->tokens, scope, request_header(request, "Authorization"), request->tenant,
+                         sizeof(request->tenant))) {
     case TOKEN_GOOD: return;
     case TOKEN_DISABLED: reject(request, 403, "uploads are disabled: the server has no --upload-token-file"); return;
     case TOKEN_MISSING:
@@ -149,7 +150,8 @@ static void receive(struct http_request *request, const char *data, size_t size)
         keep_in_memory(request, data, size);
         return;
     }
-    if (request->part.is_part && request->body_size > request->part.size) reject(request, 400, "the body is larger than Content-Range has it");
+    if (request->part.is_part && request->body_size > request->part.size)
+        reject(request, 400, "the body is larger than Content-Range has it");
     else if (request->body_size > atomic_load(&request->server->live.max_upload)) reject(request, 413, "the body is too large");
     else if (write_all(request->incoming.fd, data, size) < 0) {
         if (is_full(errno)) request->incoming.is_kept = false;
@@ -201,7 +203,8 @@ static enum MHD_Result send_response(struct http_request *request) {
     MHD_add_response_header(mhd, "X-Request-Id", request->id);
     MHD_add_response_header(mhd, "X-Content-Type-Options", "nosniff");
     if (response->content_type) MHD_add_response_header(mhd, "Content-Type", response->content_type);
-    for (size_t i = 0; i < response->header_count; i++) MHD_add_response_header(mhd, response->headers[i].name, response->headers[i].value);
+    for (size_t i = 0; i < response->header_count; i++)
+        MHD_add_response_header(mhd, response->headers[i].name, response->headers[i].value);
     if (atomic_load(&request->server->is_draining)) MHD_add_response_header(mhd, "Connection", "close");
     enum MHD_Result result = MHD_queue_response(request->connection, response->status, mhd);
     MHD_destroy_response(mhd);
@@ -216,7 +219,8 @@ enum http_done dispatch(struct http_request *request) {
 
 static enum MHD_Result run_handler(struct http_request *request) {
     decode_body(request);
-    if (!request->is_answered && request->route->flags & ROUTE_QUICK && dispatch(request) == HTTP_DONE) return send_response(request);
+    if (!request->is_answered && request->route->flags & ROUTE_QUICK && dispatch(request) == HTTP_DONE)
+        return send_response(request);
     if (request->is_answered) return send_response(request);
     MHD_suspend_connection(request->connection);
     if (queue_put(request->server, request)) return MHD_YES;
@@ -232,7 +236,8 @@ void resume_request(struct http_request *request) {
 
 /* ---- the life of a request ---- */
 
-static struct http_request *begin_request(struct server *server, struct MHD_Connection *connection, const char *url, const char *method) {
+static struct http_request *begin_request(struct server *server, struct MHD_Connection *connection, const char *url,
+                                          const char *method) {
     struct http_request *request = calloc(1, sizeof(*request));
     if (!request) return NULL;
     request->server = server;
@@ -254,8 +259,8 @@ static bool has_large_body(const struct http_request *request) {
     return length && strtoull(length, NULL, 10) > READ_AND_FORGET;
 }
 
-static enum MHD_Result on_access(void *context, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
-                                 const char *data, size_t *data_size, void **request_context) {
+static enum MHD_Result on_access(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+                                 const char *version, const char *data, size_t *data_size, void **request_context) {
     struct http_request *request = *request_context;
     (void)version;
     if (!request) {
@@ -273,7 +278,8 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *connectio
     return request->is_answered ? send_response(request) : run_handler(request);
 }
 
-static void on_completed(void *context, struct MHD_Connection *connection, void **request_context, enum MHD_RequestTerminationCode code) {
+static void on_completed(void *context, struct MHD_Connection *connection, void **request_context,
+                         enum MHD_RequestTerminationCode code) {
     struct server *server = context;
     struct http_request *request = *request_context;
     if (!request) return;
@@ -338,10 +344,12 @@ int server_start(struct server *server, char *why, size_t why_size) {
     bool is_tls = *settings->tls_certificate || *settings->tls_key;
     char *key = NULL, *certificate = NULL;
     if (is_tls && (!*settings->tls_certificate || !*settings->tls_key)) {
-        snprintf(why, why_size, "tls-%s needs tls-%s", *settings->tls_key ? "key" : "certificate", *settings->tls_key ? "certificate" : "key");
+        snprintf(why, why_size, "tls-%s needs tls-%s", *settings->tls_key ? "key" : "certificate",
+                 *settings->tls_key ? "certificate" : "key");
         return -1;
     }
-    if (is_tls && !((key = read_pem(settings->tls_key, why, why_size)) && (certificate = read_pem(settings->tls_certificate, why, why_size)))) {
+    if (is_tls && !((key = read_pem(settings->tls_key, why, why_size)) &&
+                    (certificate = read_pem(settings->tls_certificate, why, why_size)))) {
         free(key);
         return -1;
     }
@@ -349,12 +357,14 @@ int server_start(struct server *server, char *why, size_t why_size) {
     struct MHD_OptionItem none[] = { { MHD_OPTION_END, 0, NULL } };
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | (is_tls ? MHD_USE_TLS : 0);
     server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, on_access, server, MHD_OPTION_EXTERNAL_LOGGER, forget_message, NULL, MHD_OPTION_LISTEN_SOCKET, server->listen_fd,
-        MHD_OPTION_THREAD_POOL_SIZE, thread_count(settings), MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)settings->max_connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-        (unsigned)settings->max_connections_per_address, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_timeout,
-        MHD_OPTION_UNESCAPE_CALLBACK, decode_percent, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, connections_notify, server, MHD_OPTION_ARRAY,
-        is_tls ? tls : none, MHD_OPTION_END);
+        flags, 0, NULL, NULL, on_access, server, MHD_OPTION_EXTERNAL_LOGGER, forget_message, NULL,
+        MHD_OPTION_LISTEN_SOCKET, server->listen_fd, MHD_OPTION_THREAD_POOL_SIZE, thread_count(settings),
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)settings->max_connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        (unsigned)settings->max_connections_per_address, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)settings->idle_timeout, MHD_OPTION_UNESCAPE_CALLBACK, decode_percent, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, connections_notify, server,
+        MHD_OPTION_ARRAY, is_tls ? tls : none, MHD_OPTION_END);
     free(key);
     free(certificate);
     if (server->daemon) return 0;

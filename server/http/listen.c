@@ -38,7 +38,8 @@ static int listen_unix(const char *address, char *why, size_t why_size) {
         if (answered) return fail(fd, address, "another server listens there", why, why_size);
         unlink(path);
     }
-    if (bind(fd, (struct sockaddr *)&name, sizeof(name)) < 0 || listen(fd, BACKLOG) < 0) return fail(fd, address, strerror(errno), why, why_size);
+    if (bind(fd, (struct sockaddr *)&name, sizeof(name)) < 0 || listen(fd, BACKLOG) < 0)
+        return fail(fd, address, strerror(errno), why, why_size);
     return fd;
 }
 
@@ -72,8 +73,10 @@ int listen_at(const char *address, char *why, size_t why_size) {
     const char *port;
     struct addrinfo *found, hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
     if (strncmp(address, "unix:", 5) == 0) return listen_unix(address, why, why_size);
-    if (split_address(address, host, sizeof(host), &port) < 0) return fail(-1, address, "must be ADDRESS:PORT or unix:PATH", why, why_size);
-    if (strlen(port) > 5 || port[strspn(port, "0123456789")] || strtoul(port, NULL, 10) > 65535) return fail(-1, address, "the port must be 0 to 65535", why, why_size);
+    if (split_address(address, host, sizeof(host), &port) < 0)
+        return fail(-1, address, "must be ADDRESS:PORT or unix:PATH", why, why_size);
+    if (strlen(port) > 5 || port[strspn(port, "0123456789")] || strtoul(port, NULL, 10) > 65535)
+        return fail(-1, address, "the port must be 0 to 65535", why, why_size);
     int code = getaddrinfo(*host ? host : NULL, port, &hints, &found);
     if (code != 0) return fail(-1, address, gai_strerror(code), why, why_size);
     /* A name may have an address that this machine has not: ::1 where IPv6 is off. The first that can be listened at is taken. */

@@ -12,7 +12,8 @@ enum { LONGEST_QUEUE = 4096 };
 
 static struct http_request *take_request(struct server *server) {
     pthread_mutex_lock(&server->queue_lock);
-    while ((!server->queue_first || server->working_count >= server->settings.workers) && !(server->is_stopping && !server->queue_first))
+    while ((!server->queue_first || server->working_count >= server->settings.workers) &&
+           !(server->is_stopping && !server->queue_first))
         pthread_cond_wait(&server->queue_filled, &server->queue_lock);
     struct http_request *request = server->queue_first;
     if (request) {
@@ -37,7 +38,8 @@ static void *work(void *context);
 
 /* With the lock held: a thread for whoever waits, unless one is idle. */
 static void start_worker(struct server *server) {
-    if (server->worker_count < server->settings.workers + server->waiting_count && server->worker_count < MOST_WORKERS + MOST_FETCH_WORKERS &&
+    if (server->worker_count < server->settings.workers + server->waiting_count &&
+        server->worker_count < MOST_WORKERS + MOST_FETCH_WORKERS &&
         pthread_create(&server->workers[server->worker_count], NULL, work, server) == 0)
         server->worker_count++;
 }

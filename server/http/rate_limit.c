@@ -35,7 +35,8 @@ static uint64_t client_hash(const struct http_request *request) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     const struct sockaddr *address = info ? info->client_addr : NULL;
     if (*request->tenant) return hash_bytes(request->tenant, strlen(request->tenant));
-    if (address && address->sa_family == AF_INET) return hash_bytes(&((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
+    if (address && address->sa_family == AF_INET)
+        return hash_bytes(&((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
     if (address && address->sa_family == AF_INET6) /* the network that one customer has */
         return hash_bytes(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 8);
     return 0;
@@ -49,7 +50,8 @@ bool rate_limit_take(struct http_request *request) {
     struct bucket *bucket = &limit->buckets[client_hash(request) % SLOTS];
     double burst = (double)atomic_load(&server->live.rate_burst), rate = (double)per_second;
     pthread_mutex_lock(&limit->lock);
-    double seconds = (double)(request->started.tv_sec - bucket->filled.tv_sec) + 1e-9 * (double)(request->started.tv_nsec - bucket->filled.tv_nsec);
+    double seconds = (double)(request->started.tv_sec - bucket->filled.tv_sec) +
+                     1e-9 * (double)(request->started.tv_nsec - bucket->filled.tv_nsec);
     bucket->left = bucket->filled.tv_sec == 0 ? burst : bucket->left + (seconds > 0 ? seconds * rate : 0);
     if (bucket->left > burst) bucket->left = burst;
     bucket->filled = request->started;

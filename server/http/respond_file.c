@@ -23,8 +23,8 @@ static void read_facts(const struct stat *st, uint64_t size, struct file_facts *
     out->modified_s = st->st_mtime;
     gmtime_r(&st->st_mtime, &tm);
     strftime(out->modified, sizeof(out->modified), "%a, %d %b %Y %H:%M:%S GMT", &tm);
-    snprintf(out->etag, sizeof(out->etag), "\"%llx-%llx%09lx\"", (unsigned long long)out->size, (unsigned long long)st->st_mtim.tv_sec,
-             (unsigned long)st->st_mtim.tv_nsec);
+    snprintf(out->etag, sizeof(out->etag), "\"%llx-%llx%09lx\"", (unsigned long long)out->size,
+             (unsigned long long)st->st_mtim.tv_sec, (unsigned long)st->st_mtim.tv_nsec);
 }
 
 static time_t parse_date(const char *text) {
@@ -110,7 +110,8 @@ enum http_done respond_file(struct http_request *request, const char *path, uint
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
         int error = errno;
         if (fd >= 0) close(fd);
-        return error == ENOENT || fd >= 0 ? respond_store(request, STORE_NONE, "") : respond_store(request, STORE_FAILED, strerror(error));
+        return error == ENOENT || fd >= 0 ? respond_store(request, STORE_NONE, "")
+                                          : respond_store(request, STORE_FAILED, strerror(error));
     }
     read_facts(&st, size, &facts);
     response->content_type = content_type;

@@ -42,7 +42,8 @@ static bool add_token(struct token_list *list, const char *text, size_t size, un
     return true;
 }
 
-static bool read_tokens(struct token_list *list, const char *path, unsigned scopes, const char *tenant, char *why, size_t why_size) {
+static bool read_tokens(struct token_list *list, const char *path, unsigned scopes, const char *tenant, char *why,
+                        size_t why_size) {
     char *line = NULL;
     size_t cap = 0;
     ssize_t size;
@@ -74,7 +75,8 @@ static unsigned scopes_of(const char *text) {
 static bool read_all(const struct settings *s, struct token_list *list, char *why, size_t why_size) {
     unsigned all = SCOPE_READ | SCOPE_SYMBOLICATE;
     list->reading_needs_token = *s->read_token_file || s->tenant_count;
-    if (*s->upload_token_file && !read_tokens(list, s->upload_token_file, all | SCOPE_UPLOAD, "upload", why, why_size)) return false;
+    if (*s->upload_token_file && !read_tokens(list, s->upload_token_file, all | SCOPE_UPLOAD, "upload", why, why_size))
+        return false;
     if (*s->read_token_file && !read_tokens(list, s->read_token_file, all, "read", why, why_size)) return false;
     for (uint32_t i = 0; i < s->tenant_count; i++) {
         const struct tenant_setting *tenant = &s->tenants[i];
@@ -124,7 +126,8 @@ static bool is_same(const char *a, size_t a_size, const char *b, size_t b_size) 
     return difference == 0 && b_size;
 }
 
-static enum token_answer check_locked(const struct token_list *list, enum scope scope, const char *header, char *tenant, size_t tenant_size) {
+static enum token_answer check_locked(const struct token_list *list, enum scope scope, const char *header, char *tenant,
+                                      size_t tenant_size) {
     bool is_possible = scope != SCOPE_UPLOAD && !list->reading_needs_token;
     const char *given = header && strncasecmp(header, "Bearer ", 7) == 0 ? header + 7 : NULL;
     enum token_answer answer = is_possible ? TOKEN_GOOD : TOKEN_DISABLED;

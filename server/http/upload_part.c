@@ -1,5 +1,5 @@
-/* Uploads in parts. How far one has come is told by 308 with Range, as Google's and others' resumable uploads do: no answer of 2xx is given
- * before the file is stored, and a plain PUT that begins anew is always right. */
+/* Uploads in parts. How far one has come is told by 308 with Range, as Google's and others' resumable uploads do: no
+ * answer of 2xx is given before the file is stored, and a plain PUT that begins anew is always right. */
 #define _GNU_SOURCE
 #include "http/upload_part.h"
 
@@ -54,7 +54,8 @@ static bool check_lengths(struct http_request *request) {
     const struct upload_part *part = &request->part;
     const char *length = request_header(request, "Content-Length");
     if (part->total > atomic_load(&request->server->live.max_upload)) return refuse(request, 413, "the file is too large");
-    if (length && strtoull(length, NULL, 10) != part->size) return refuse(request, 400, "Content-Range and Content-Length have different sizes");
+    if (length && strtoull(length, NULL, 10) != part->size)
+        return refuse(request, 400, "Content-Range and Content-Length have different sizes");
     return true;
 }
 
@@ -81,7 +82,8 @@ bool upload_part_begin(struct http_request *request, const char *content_range) 
     const char *name = request->path + strlen(request->route->path), *id = request_argument(request, "upload");
     struct upload_part *part = &request->part;
     uint64_t have, most = request->server->settings.max_partial_uploads;
-    if (!upload_part_parse(content_range, part)) return refuse(request, 400, "Content-Range is neither 'bytes FIRST-LAST/TOTAL' nor 'bytes */TOTAL'");
+    if (!upload_part_parse(content_range, part))
+        return refuse(request, 400, "Content-Range is neither 'bytes FIRST-LAST/TOTAL' nor 'bytes */TOTAL'");
     if (!id || !upload_id_is_good(id)) return refuse(request, 400, "a part needs ?upload=ID: 1 to 64 letters, digits, - and _");
     if (!artifact_name_is_safe(name)) return refuse(request, 400, "the name is not that of a file");
     if (!check_lengths(request)) return false;

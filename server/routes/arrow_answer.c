@@ -59,7 +59,8 @@ void arrow_add_null(struct arrow_answer *answer) {
     add_string(&answer->reason, "", 0);
 }
 
-void arrow_add_row(struct arrow_answer *answer, struct lookup *lookup, struct symbols *symbols, csn_status status, const char *why) {
+void arrow_add_row(struct arrow_answer *answer, struct lookup *lookup, struct symbols *symbols, csn_status status,
+                   const char *why) {
     size_t count = symbols ? lookup->found.frame_count : 0;
     for (size_t i = 0; i < count; i++) add_frame(answer, lookup, symbols, i);
     end_varying(&answer->frames, answer->function.count, true);
@@ -89,8 +90,9 @@ void arrow_answer_free(struct arrow_answer *answer) {
 }
 
 uint64_t arrow_answer_size(const struct arrow_answer *answer) {
-    return answer->frames.ends.size + answer->function.ends.size + answer->function.data.size + answer->offset.data.size + answer->file.ends.size +
-           answer->file.data.size + answer->line.data.size + answer->reason.ends.size + answer->reason.data.size;
+    return answer->frames.ends.size + answer->function.ends.size + answer->function.data.size +
+           answer->offset.data.size + answer->file.ends.size + answer->file.data.size + answer->line.data.size +
+           answer->reason.ends.size + answer->reason.data.size;
 }
 
 static bool is_writable(struct arrow_answer *answer) {

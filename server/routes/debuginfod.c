@@ -61,7 +61,8 @@ static enum http_done symbolize_addresses(struct http_request *request, const ch
         request_arguments(request, symbolize_argument, &s);
         text_put(s.out, s.count ? "]\n" : "[]\n");
         request->frames = s.count;
-        done = s.bad ? respond_error(request, 400, "'%.40s' is not a hexadecimal address, or there are more than %d", s.bad, MOST_ADDRESSES)
+        done = s.bad ? respond_error(request, 400, "'%.40s' is not a hexadecimal address, or there are more than %d",
+                                     s.bad, MOST_ADDRESSES)
                      : respond_json(request, 200);
     }
     if (status == POOL_OK) pool_release(request->server->pool, s.symbols);
@@ -96,8 +97,8 @@ static bool put_section(struct csn_debug_info *info, const char *name, const cha
     return found;
 }
 
-static bool section_of_kind(struct http_request *request, const char *build_id, uint32_t kind, const char *name, enum store_status *status,
-                            char *why) {
+static bool section_of_kind(struct http_request *request, const char *build_id, uint32_t kind, const char *name,
+                            enum store_status *status, char *why) {
     struct tree_query query = { .kinds = kind };
     struct artifact artifact;
     struct csn_debug_info *info;
@@ -132,7 +133,8 @@ enum http_done debuginfod_file(struct http_request *request) {
     const char *id = request->path + strlen("/buildid/"), *slash = strchr(id, '/');
     struct tree_query query = { .kinds = 0 };
     if (!slash) return respond_error(request, 400, "the path is not /buildid/ID/KIND");
-    if (!build_id_canonical(id, (size_t)(slash - id), query.build_id)) return respond_error(request, 400, "the build id is not hexadecimal digits of even number");
+    if (!build_id_canonical(id, (size_t)(slash - id), query.build_id))
+        return respond_error(request, 400, "the build id is not hexadecimal digits of even number");
     const char *kind = slash + 1;
     if (strcmp(kind, "symbolize") == 0) return symbolize_addresses(request, query.build_id);
     if (strncmp(kind, "section/", 8) == 0 && kind[8]) return answer_section(request, query.build_id, kind + 8);
@@ -180,7 +182,8 @@ enum http_done debuginfod_metadata(struct http_request *request) {
         return respond_error(request, 400, "the query is not key=file or key=glob with a value");
     m.is_glob = strcmp(key, "glob") == 0;
     text_put(m.out, "{\"results\":[");
-    if (catalogue_walk(symbol_store_catalogue(request->server->store), match_artifact, &m) < 0) return respond_error(request, 503, "the catalogue cannot be read");
+    if (catalogue_walk(symbol_store_catalogue(request->server->store), match_artifact, &m) < 0)
+        return respond_error(request, 503, "the catalogue cannot be read");
     text_put(m.out, m.count < MOST_RESULTS ? "],\"complete\":true}" : "],\"complete\":false}");
     return respond_json(request, 200);
 }

@@ -43,8 +43,8 @@ void lookup_destroy(struct lookup *lookup) {
 csn_status lookup_address(struct lookup *lookup, const struct symbols *symbols, uint64_t addr) {
     lookup->found = (struct csn_lookup){ 0 };
     csn_error_init(&lookup->error);
-    csn_status status = csn_index_lookup_refs(symbols->index, addr, CSN_LOOKUP_DEFAULT, lookup->refs, CSN_INLINE_DEPTH_MAX + 1, &lookup->found,
-                                              &lookup->error);
+    csn_status status = csn_index_lookup_refs(symbols->index, addr, CSN_LOOKUP_DEFAULT, lookup->refs,
+                                              CSN_INLINE_DEPTH_MAX + 1, &lookup->found, &lookup->error);
     if (status != CSN_OK) lookup->found.frame_count = 0;
     for (size_t i = 0; i < lookup->found.frame_count; i++)
         csn_index_resolve_into(symbols->index, &lookup->refs[i], lookup->piece, sizeof(lookup->piece), &lookup->frames[i]);
@@ -119,7 +119,8 @@ bool symbols_key_of_id(const char *text, size_t size, struct symbols_key *out) {
     return build_id_canonical(copy, size, out->build_id);
 }
 
-enum pool_status symbols_acquire(struct index_pool *pool, const struct symbols_key *key, struct symbols **out, char *why, size_t why_size) {
+enum pool_status symbols_acquire(struct index_pool *pool, const struct symbols_key *key, struct symbols **out,
+                                 char *why, size_t why_size) {
     struct symbols_key by_debug_id = *key, by_build_id = *key;
     enum pool_status status = POOL_NONE;
     by_debug_id.build_id[0] = by_build_id.debug_id[0] = 0;

@@ -27,9 +27,10 @@ struct csn_str lookup_name(struct lookup *lookup, struct symbols *symbols, size_
 const char *lookup_reason(const struct lookup *lookup, csn_status status);
 /* A module that is named by one text: a build id, or a debug id where it has 33 digits or dashes. */
 bool symbols_key_of_id(const char *text, size_t size, struct symbols_key *out);
-/* pool_acquire() by the build id of `key`, and where that has none, or nothing is known by it, by the debug id: Breakpad files need not have
- * the build id. Waits. */
-enum pool_status symbols_acquire(struct index_pool *pool, const struct symbols_key *key, struct symbols **out, char *why, size_t why_size);
+/* pool_acquire() by the build id of `key`, and where that has none, or nothing is known by it, by the debug id:
+ * Breakpad files need not have the build id. Waits. */
+enum pool_status symbols_acquire(struct index_pool *pool, const struct symbols_key *key, struct symbols **out,
+                                 char *why, size_t why_size);
 
 /* The object of `callsign lookup --json`: {"address":...,"frames":[...],"reason":...}. */
 void lookup_put_json(struct lookup *lookup, struct symbols *symbols, uint64_t addr, csn_status status, struct text *out);

@@ -221,7 +221,8 @@ static void put_frame_v5(struct moz_request *m, const struct moz_job *job, size_
     m->http->frames++;
     if (module && module->symbols) {
         uint64_t addr = module->symbols->image_base + offset;
-        if (lookup_address(m->lookup, module->symbols, addr) == CSN_OK && m->lookup->found.frame_count) put_function(m, module->symbols, addr, out);
+        if (lookup_address(m->lookup, module->symbols, addr) == CSN_OK && m->lookup->found.frame_count)
+            put_function(m, module->symbols, addr, out);
     }
     text_char(out, '}');
 }

@@ -1,4 +1,5 @@
-/* POST /v1/symbolicate: the stacks of `callsign stack`, one JSON object or one a line. Modules are found by build_id or debug_id. */
+/* POST /v1/symbolicate: the stacks of `callsign stack`, one JSON object or one a line. Modules are found by build_id
+ * or debug_id. */
 #define _GNU_SOURCE
 #include <jansson.h>
 #include <stdio.h>
@@ -57,7 +58,8 @@ static void close_modules(struct own_request *own) {
 
 static void open_module(struct own_request *own, const json_t *value, struct own_module *out) {
     struct symbols_key key = { .name = "" };
-    const char *build_id = json_string_value(json_object_get(value, "build_id")), *debug_id = json_string_value(json_object_get(value, "debug_id"));
+    const char *build_id = json_string_value(json_object_get(value, "build_id")),
+               *debug_id = json_string_value(json_object_get(value, "debug_id"));
     out->name = json_string_value(json_object_get(value, "name"));
     if (!out->name) out->name = "";
     if (artifact_name_is_safe(out->name)) snprintf(key.name, sizeof(key.name), "%s", out->name);
@@ -122,7 +124,9 @@ static bool find_module(const struct own_request *own, const json_t *value, uint
 static const char *take_frame(const struct own_request *own, const json_t *value, struct csn_stack_frame *out) {
     const json_t *module = json_object_get(value, "module");
     *out = (struct csn_stack_frame){ .flags = json_is_true(json_object_get(value, "exact")) ? CSN_STACK_EXACT : 0 };
-    if (!module) return take_address(json_object_get(value, "pc"), &out->pc) ? NULL : "a frame has neither pc nor module and address";
+    if (!module)
+        return take_address(json_object_get(value, "pc"), &out->pc) ? NULL
+                                                                    : "a frame has neither pc nor module and address";
     if (!find_module(own, module, &out->module)) return "a frame names a module that is not in modules";
     out->flags |= CSN_STACK_ADDRESS;
     return take_address(json_object_get(value, "address"), &out->pc) ? NULL : "a frame has no address";
@@ -155,7 +159,8 @@ static void put_frame(struct own_request *own, struct symbols *symbols, const st
     text_put(out, frame->flags & CSN_FRAME_INLINED ? ",\"inlined\":true}" : ",\"inlined\":false}");
 }
 
-static void put_names(struct own_request *own, struct symbols *symbols, const struct csn_stack_answer *a, bool remaining_only, struct text *out) {
+static void put_names(struct own_request *own, struct symbols *symbols, const struct csn_stack_answer *a,
+                      bool remaining_only, struct text *out) {
     uint32_t count = remaining_only && a->remaining ? a->remaining_count : a->candidate_count;
     text_char(out, '[');
     for (uint32_t i = 0; i < count; i++) {
@@ -199,7 +204,8 @@ static void put_answer(struct own_request *own, const struct csn_stack_answer *a
     const char *reason = reason_of(own, a);
     text_char(out, '{');
     if (a->module < own->module_count) text_json_member(out, "module", own->modules[a->module].name);
-    text_format(out, "%s\"address\":\"0x%llx\",\"frames\":[", out->ptr[out->size - 1] == '{' ? "" : ",", (unsigned long long)a->addr);
+    text_format(out, "%s\"address\":\"0x%llx\",\"frames\":[", out->ptr[out->size - 1] == '{' ? "" : ",",
+                (unsigned long long)a->addr);
     for (uint32_t i = 0; i < a->frame_count; i++) {
         if (i) text_char(out, ',');
         put_frame(own, symbols, &a->frames[i], out);
@@ -254,7 +260,8 @@ static enum http_done answer_body(struct own_request *own) {
         if (!value) {
             size_t rest = at + strspn(text_cstr(&request->body) + at, " \t\r\n");
             if (rest >= request->body.size && count) break;
-            return respond_error(request, 400, "the body is not JSON: %s at byte %zu", error.text, at + (size_t)(error.position > 0 ? error.position : 0));
+            return respond_error(request, 400, "the body is not JSON: %s at byte %zu", error.text,
+                                 at + (size_t)(error.position > 0 ? error.position : 0));
         }
         answered += answer_value(own, value, &request->response.body);
         json_decref(value);

@@ -113,7 +113,8 @@ static bool run_message(struct arrow_run *run, const struct ipc_message *message
     default: return fail(run, 400, "a message is neither a schema nor a batch");
     }
     size_t most = (size_t)run->http->server->settings.max_body;
-    if (!run->has_schema || !ipc_batch_open(&run->schema, message->header, body, most, &batch, &fault)) return fail(run, 400, fault);
+    if (!run->has_schema || !ipc_batch_open(&run->schema, message->header, body, most, &batch, &fault))
+        return fail(run, 400, fault);
     bool good = answer_batch(run, &batch);
     ipc_batch_release(&batch);
     return good;

@@ -123,8 +123,8 @@ static void make_id(char out[REQUEST_ID_SIZE]) {
     if (getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b)) memset(b, 1, sizeof(b));
     b[6] = (unsigned char)((b[6] & 15) | 0x40);
     b[8] = (unsigned char)((b[8] & 63) | 0x80);
-    snprintf(out, REQUEST_ID_SIZE, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5], b[6],
-             b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+    snprintf(out, REQUEST_ID_SIZE, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
+             b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
 }
 
 static bool start_thread(struct poll *poll) {
@@ -137,7 +137,8 @@ static bool start_thread(struct poll *poll) {
     return worked;
 }
 
-static struct poll *add_poll(struct polls *polls, struct server *server, poll_compute *compute_answer, void *work, const char *tenant) {
+static struct poll *add_poll(struct polls *polls, struct server *server, poll_compute *compute_answer, void *work,
+                             const char *tenant) {
     remove_expired(polls);
     bool is_full = polls->running == MOST_RUNNING || polls->count == MOST_KEPT || polls->kept_bytes > MOST_KEPT_BYTES;
     struct poll *poll = is_full ? NULL : calloc(1, sizeof(*poll));
@@ -156,8 +157,9 @@ static struct poll *add_poll(struct polls *polls, struct server *server, poll_co
     return poll;
 }
 
-enum poll_status polls_start(struct polls *polls, struct server *server, poll_compute *compute_answer, void *work, const char *tenant,
-                             uint64_t timeout_s, char id[REQUEST_ID_SIZE], struct poll_answer *out) {
+enum poll_status polls_start(struct polls *polls, struct server *server, poll_compute *compute_answer, void *work,
+                             const char *tenant, uint64_t timeout_s, char id[REQUEST_ID_SIZE],
+                             struct poll_answer *out) {
     pthread_mutex_lock(&polls->lock);
     struct poll *poll = add_poll(polls, server, compute_answer, work, tenant);
     if (poll) memcpy(id, poll->id, REQUEST_ID_SIZE);

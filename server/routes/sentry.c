@@ -91,7 +91,8 @@ static struct sentry_module *module_at(struct sentry_run *run, uint64_t pc) {
 static void open_module(struct sentry_run *run, struct sentry_module *module) {
     struct symbols_key key = { .name = "" };
     char why[WHY_SIZE] = "";
-    const char *code_id = text_of(module->json, "code_id"), *debug_id = text_of(module->json, "debug_id"), *type = text_of(module->json, "type");
+    const char *code_id = text_of(module->json, "code_id"), *debug_id = text_of(module->json, "debug_id"),
+               *type = text_of(module->json, "type");
     if (module->status != DEBUG_UNUSED) return;
     bool has_id = strcmp(type, "elf") == 0 && build_id_canonical(code_id, strlen(code_id), key.build_id) && strlen(code_id) >= 32;
     if (!has_id) key.build_id[0] = 0;
@@ -142,8 +143,8 @@ static void set_address(json_t *object, const char *key, uint64_t value) {
     json_object_set_new(object, key, json_string(text));
 }
 
-static void put_inline_frame(struct sentry_run *run, struct sentry_module *module, const json_t *given, size_t index, size_t i, uint64_t sym_addr,
-                             json_t *out) {
+static void put_inline_frame(struct sentry_run *run, struct sentry_module *module, const json_t *given, size_t index,
+                             size_t i, uint64_t sym_addr, json_t *out) {
     json_t *frame = new_frame(given, "symbolicated", index);
     const struct csn_frame *found = &run->lookup->frames[i];
     set_str(frame, "symbol", found->name);
@@ -187,7 +188,9 @@ static bool is_adjusted(const struct sentry_run *run, const json_t *thread, cons
         if (run->signal == crashes[i]) return false;
     for (size_t i = 0; i < 3; i++) {
         uint64_t ip, addr;
-        if (take_number(json_object_get(registers, names[i]), &ip) && take_number(json_object_get(frame, "instruction_addr"), &addr)) return ip != addr;
+        if (take_number(json_object_get(registers, names[i]), &ip) &&
+            take_number(json_object_get(frame, "instruction_addr"), &addr))
+            return ip != addr;
     }
     return false;
 }
@@ -202,7 +205,8 @@ static void put_frame(struct sentry_run *run, const json_t *given, size_t index,
     struct sentry_module *module = placed.module;
     open_module(run, module);
     uint64_t addr = placed.offset + (module->symbols ? module->symbols->image_base : 0) - (adjust && placed.offset ? 1 : 0);
-    bool is_found = module->symbols && lookup_address(run->lookup, module->symbols, addr) == CSN_OK && run->lookup->found.frame_count;
+    bool is_found = module->symbols && lookup_address(run->lookup, module->symbols, addr) == CSN_OK &&
+                    run->lookup->found.frame_count;
     if (!is_found) {
         const char *status = module->symbols ? "missing_symbol" : module->status == DEBUG_MALFORMED ? "malformed" : "missing";
         json_t *frame = new_frame(given, status, index);
@@ -212,7 +216,8 @@ static void put_frame(struct sentry_run *run, const json_t *given, size_t index,
     }
     size_t count = run->lookup->found.frame_count;
     uint64_t start = run->lookup->found.function_start - module->symbols->image_base + (module->has_addr ? module->addr : 0);
-    for (size_t i = 0; i < count; i++) put_inline_frame(run, module, given, index, run->is_caller_first ? count - 1 - i : i, start, out);
+    for (size_t i = 0; i < count; i++)
+        put_inline_frame(run, module, given, index, run->is_caller_first ? count - 1 - i : i, start, out);
 }
 
 static json_t *answer_thread(struct sentry_run *run, json_t *thread) {
@@ -278,7 +283,8 @@ static void compute_answer(struct server *server, void *context, struct poll_ans
 
 /* ---- requests ---- */
 
-static enum http_done respond_poll(struct http_request *request, enum poll_status status, const char *id, struct poll_answer *answer) {
+static enum http_done respond_poll(struct http_request *request, enum poll_status status, const char *id,
+                                   struct poll_answer *answer) {
     struct text *body = &request->response.body;
     switch (status) {
     case POLL_DONE:
@@ -337,7 +343,8 @@ static enum http_done symbolicate(struct http_request *request, json_t *root, bo
 }
 
 enum http_done sentry_symbolicate(struct http_request *request) {
-    json_t *root = json_loadb(request->body.size ? request->body.ptr : "", request->body.size, 0, NULL), *modules = json_object_get(root, "modules");
+    json_t *root = json_loadb(request->body.size ? request->body.ptr : "", request->body.size, 0, NULL),
+           *modules = json_object_get(root, "modules");
     bool has_timeout;
     uint64_t timeout;
     if (!json_is_object(root)) respond_error(request, 400, "the body is not a JSON object");

@@ -56,7 +56,9 @@ static bool index_names_file(const struct csn_index *index, const char *path) {
         struct csn_frame frame = { .line = 0 };
         char stored[PATH_SIZE], plain[PATH_SIZE];
         if (csn_index_file(index, i, &frame.directory, &frame.base, NULL) != CSN_OK) continue;
-        if (csn_frame_path(&frame, stored, sizeof(stored)) < sizeof(stored) && normalize(stored, plain) && strcmp(plain, path) == 0) return true;
+        if (csn_frame_path(&frame, stored, sizeof(stored)) < sizeof(stored) && normalize(stored, plain) &&
+            strcmp(plain, path) == 0)
+            return true;
     }
     return false;
 }
@@ -71,7 +73,8 @@ enum http_done answer_source(struct http_request *request, const char *build_id,
     if (status != POOL_OK) return respond_pool(request, status, why);
     bool is_named = index_names_file(symbols->index, plain);
     pool_release(request->server->pool, symbols);
-    if (!is_named || !find_source_file(request, plain, file, sizeof(file))) return respond_store(request, STORE_NONE, "no such source file");
+    if (!is_named || !find_source_file(request, plain, file, sizeof(file)))
+        return respond_store(request, STORE_NONE, "no such source file");
     const char *last = strrchr(plain, '/');
     respond_header(request, "X-DEBUGINFOD-FILE", last + 1);
     respond_header(request, "Cache-Control", "public");
@@ -113,8 +116,10 @@ static enum http_done put_source(struct http_request *request, const char *file)
 }
 
 static enum http_done source_of_request(struct http_request *request, const json_t *root) {
-    const char *name = json_string_value(json_object_get(root, "debugName")), *id = json_string_value(json_object_get(root, "debugId"));
-    const char *offset = json_string_value(json_object_get(root, "moduleOffset")), *file = json_string_value(json_object_get(root, "file"));
+    const char *name = json_string_value(json_object_get(root, "debugName")),
+               *id = json_string_value(json_object_get(root, "debugId"));
+    const char *offset = json_string_value(json_object_get(root, "moduleOffset")),
+               *file = json_string_value(json_object_get(root, "file"));
     struct symbols_key key = { .name = "" };
     struct symbols *symbols = NULL;
     char why[WHY_SIZE] = "", *end;
@@ -132,7 +137,8 @@ static enum http_done source_of_request(struct http_request *request, const json
 
 enum http_done source_v1(struct http_request *request) {
     json_t *root = json_loadb(request->body.size ? request->body.ptr : "", request->body.size, 0, NULL);
-    enum http_done done = json_is_object(root) ? source_of_request(request, root) : respond_error(request, 400, "the body is not a JSON object");
+    enum http_done done = json_is_object(root) ? source_of_request(request, root)
+                                               : respond_error(request, 400, "the body is not a JSON object");
     json_decref(root);
     return done;
 }

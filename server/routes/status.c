@@ -83,7 +83,9 @@ static void put_requests(struct text *out, const struct server *server) {
         if (i < server->route_count && !is_first_of_name(server, i)) continue;
         for (int digit = 1; digit < METRIC_CLASSES; digit++) {
             uint64_t count = sum_answers(server, route_name(server, i), digit);
-            if (count) text_format(out, "callsign_requests_total{route=\"%s\",status=\"%dxx\"} %llu\n", route_name(server, i), digit, (unsigned long long)count);
+            if (count)
+                text_format(out, "callsign_requests_total{route=\"%s\",status=\"%dxx\"} %llu\n", route_name(server, i),
+                            digit, (unsigned long long)count);
         }
     }
     text_put(out, "# HELP callsign_request_duration_seconds Time from a request's head to the end of its answer.\n"
@@ -101,15 +103,18 @@ enum http_done show_metrics(struct http_request *request) {
     put_requests(out, server);
     put_metric(out, "callsign_frames_total", "counter", "Frames that requests had.", atomic_load(&server->metrics.frames));
     put_metric(out, "callsign_uploads_total", "counter", "Uploads that were stored.", atomic_load(&server->metrics.uploads));
-    put_metric(out, "callsign_upload_bytes_total", "counter", "Bytes of these uploads.", atomic_load(&server->metrics.upload_bytes));
-    put_metric(out, "callsign_rate_limited_total", "counter", "Requests that were refused because a client made too many.", atomic_load(&server->metrics.limited));
+    put_metric(out, "callsign_upload_bytes_total", "counter", "Bytes of these uploads.",
+               atomic_load(&server->metrics.upload_bytes));
+    put_metric(out, "callsign_rate_limited_total", "counter",
+               "Requests that were refused because a client made too many.", atomic_load(&server->metrics.limited));
     put_metric(out, "callsign_index_hits_total", "counter", "Images whose index was open.", counts.hits);
     put_metric(out, "callsign_index_misses_total", "counter", "Images whose index had to be searched or made.", counts.misses);
     put_metric(out, "callsign_open_indexes", "gauge", "Images that are known at the moment.", counts.open);
     put_metric(out, "callsign_conversions_total", "counter", "Conversions.", counts.conversions);
     put_metric(out, "callsign_conversions_waiting", "gauge", "Conversions that wait for a worker.", counts.waiting);
     put_metric(out, "callsign_conversion_failures_total", "counter", "Files that could not be used.", counts.failures);
-    put_metric(out, "callsign_pending_answers", "gauge", "Requests with a timeout that run, or whose answer is kept.", polls_count(server->polls));
+    put_metric(out, "callsign_pending_answers", "gauge", "Requests with a timeout that run, or whose answer is kept.",
+               polls_count(server->polls));
     put_metric(out, "callsign_store_files", "gauge", "Files of the catalogue.", files < 0 ? 0 : (uint64_t)files);
     put_metric(out, "callsign_connections", "gauge", "Open connections.", connections_count());
     put_metric(out, "callsign_requests_active", "gauge", "Requests under way.", atomic_load(&server->active));

@@ -47,10 +47,12 @@ enum http_done pprof_symbolz(struct http_request *request) {
     char why[WHY_SIZE] = "";
     if (!key_of_path(request, &key)) {
         if (strncmp(request->path, "/m/", 3) == 0) return respond_error(request, 400, "the path is not /m/ID/symbolz");
-        return strcmp(request->method, "GET") == 0 ? respond(request, 200, "text/plain", "num_symbols: 0\n") : respond(request, 200, "text/plain", "");
+        return strcmp(request->method, "GET") == 0 ? respond(request, 200, "text/plain", "num_symbols: 0\n")
+                                                   : respond(request, 200, "text/plain", "");
     }
     enum pool_status status = pool_acquire(request->server->pool, &key, true, &symbols, why, sizeof(why));
-    if (status == POOL_NONE) return respond(request, 200, "text/plain", strcmp(request->method, "GET") == 0 ? "num_symbols: 0\n" : "");
+    if (status == POOL_NONE)
+        return respond(request, 200, "text/plain", strcmp(request->method, "GET") == 0 ? "num_symbols: 0\n" : "");
     if (status != POOL_OK) return respond_pool(request, status, why);
     struct lookup *lookup = lookup_create();
     respond(request, lookup ? 200 : 503, "text/plain", "");

@@ -23,7 +23,8 @@ static void put_artifact(struct text *out, const struct artifact *a) {
     text_json_member(out, "path", a->path);
 }
 
-static void note_stored(void *context, const char *name, enum store_status status, const struct artifact *artifact, const char *why) {
+static void note_stored(void *context, const char *name, enum store_status status, const struct artifact *artifact,
+                        const char *why) {
     struct uploaded *uploaded = context;
     (void)name, (void)why;
     if (status != STORE_OK) return;

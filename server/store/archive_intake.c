@@ -14,7 +14,8 @@
 
 enum { PORTION = 64 * 1024, MOST_ENTRIES = 1000000, DEEPEST = 3 };
 static const uint64_t MOST_BYTES = (uint64_t)256 << 30; /* of one archive, unpacked */
-/* Debug information is packed to a tenth, or a hundredth where it repeats; what unpacks to more than this is made to fill a disk. */
+/* Debug information is packed to a tenth, or a hundredth where it repeats; what unpacks to more than this is made to
+ * fill a disk. */
 static const uint64_t MOST_RATIO = 200, ALWAYS_BYTES = (uint64_t)64 << 20;
 
 struct intake {
@@ -56,7 +57,8 @@ static void note_damage(struct intake *intake, struct archive *reader, const cha
     if (!*intake->damage && (depth == 0 || is_package)) snprintf(intake->damage, sizeof(intake->damage), "%.100s", intake->why);
 }
 
-static enum store_status copy_entry(struct intake *intake, struct archive *reader, const char *name, int depth, struct incoming *out) {
+static enum store_status copy_entry(struct intake *intake, struct archive *reader, const char *name, int depth,
+                                    struct incoming *out) {
     char portion[PORTION];
     for (;;) {
         la_ssize_t got = archive_read_data(reader, portion, sizeof(portion));

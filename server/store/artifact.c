@@ -62,7 +62,9 @@ bool debug_id_canonical(const char *text, char out[DEBUG_ID_SIZE]) {
 
 bool artifact_name_is_safe(const char *name) {
     size_t size = strlen(name);
-    if (size == 0 || size >= NAME_SIZE || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, ".callsign") == 0) return false;
+    if (size == 0 || size >= NAME_SIZE || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+        strcmp(name, ".callsign") == 0)
+        return false;
     for (size_t i = 0; i < size; i++)
         if (name[i] == '/' || name[i] == '\\' || (unsigned char)name[i] < 0x20 || name[i] == 0x7f) return false;
     return true;

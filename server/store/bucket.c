@@ -16,8 +16,8 @@
 
 enum { KEY_SIZE = 2 * STORE_PATH_SIZE, MOST_PAGES = 100000 /* of 1000 keys */, MOST_FOUND = 4, FOUND_SLOTS = 256, FOUND_S = 5 };
 
-/* The keys below a prefix, kept for a moment: an image is looked for as an index, as a debug file, as a symbol file ..., each by the same
- * list, and lists are what a bucket costs most for. */
+/* The keys below a prefix, kept for a moment: an image is looked for as an index, as a debug file, as a symbol file
+ * ..., each by the same list, and lists are what a bucket costs most for. */
 struct found_keys {
     char prefix[128];
     time_t until;
@@ -53,7 +53,8 @@ static bool take_credentials(struct bucket *bucket) {
 
 int bucket_open(const char *url, uint64_t timeout_s, struct bucket **out, char *why, size_t why_size) {
     const char *name = url + strlen("s3://"), *slash = strchr(name, '/');
-    const char *region = first_variable("AWS_REGION", "AWS_DEFAULT_REGION"), *endpoint = first_variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL");
+    const char *region = first_variable("AWS_REGION", "AWS_DEFAULT_REGION"),
+               *endpoint = first_variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL");
     int size = slash ? (int)(slash - name) : (int)strlen(name);
     struct bucket *bucket = calloc(1, sizeof(*bucket));
     if (!bucket) return -1;
@@ -61,7 +62,9 @@ int bucket_open(const char *url, uint64_t timeout_s, struct bucket **out, char *
     pthread_mutex_init(&bucket->lock, NULL);
     bucket->found = calloc(FOUND_SLOTS, sizeof(*bucket->found));
     if (!region) region = "us-east-1";
-    if (endpoint) snprintf(bucket->base, sizeof(bucket->base), "%.*s/%.*s", (int)(strlen(endpoint) - (endpoint[strlen(endpoint) - 1] == '/')), endpoint, size, name);
+    if (endpoint)
+        snprintf(bucket->base, sizeof(bucket->base), "%.*s/%.*s",
+                 (int)(strlen(endpoint) - (endpoint[strlen(endpoint) - 1] == '/')), endpoint, size, name);
     else snprintf(bucket->base, sizeof(bucket->base), "https://%.*s.s3.%s.amazonaws.com", size, name, region);
     const char *host = strstr(bucket->base, "://");
     host = host ? host + 3 : bucket->base;
@@ -229,7 +232,8 @@ static void put_argument(struct text *out, const char *value) {
     }
 }
 
-static enum store_status list_page(struct bucket *bucket, const char *prefix, const char *token, struct text *page, char *why, size_t why_size) {
+static enum store_status list_page(struct bucket *bucket, const char *prefix, const char *token, struct text *page,
+                                   char *why, size_t why_size) {
     struct bucket_request request;
     struct text query = { 0 };
     text_put(&query, "?"); /* arguments in the order in which signatures want them */
@@ -263,8 +267,8 @@ static bool visit_page(struct bucket *bucket, const struct text *page, const cha
     return true;
 }
 
-static enum store_status list_keys(struct bucket *bucket, const char *asked, const char *wanted, bucket_visit *visit, void *context, char *why,
-                                   size_t why_size) {
+static enum store_status list_keys(struct bucket *bucket, const char *asked, const char *wanted, bucket_visit *visit,
+                                   void *context, char *why, size_t why_size) {
     char token[2048] = "";
     for (int i = 0; i < MOST_PAGES; i++) {
         struct text page = { 0 };
@@ -283,9 +287,10 @@ static enum store_status list_keys(struct bucket *bucket, const char *asked, con
     return STORE_UNREACHABLE;
 }
 
-/* Some servers (moto 5) decode the query before they check its signature, and then refuse a prefix with a '/'. They are asked for the part
- * before it. */
-enum store_status bucket_list(struct bucket *bucket, const char *prefix, bucket_visit *visit, void *context, char *why, size_t why_size) {
+/* Some servers (moto 5) decode the query before they check its signature, and then refuse a prefix with a '/'. They
+ * are asked for the part before it. */
+enum store_status bucket_list(struct bucket *bucket, const char *prefix, bucket_visit *visit, void *context, char *why,
+                              size_t why_size) {
     char wanted[sizeof(bucket->prefix) + STORE_PATH_SIZE], asked[sizeof(wanted)];
     snprintf(wanted, sizeof(wanted), "%s%s", bucket->prefix, prefix);
     enum store_status status = list_keys(bucket, wanted, wanted, visit, context, why, why_size);
@@ -348,7 +353,8 @@ static bool build_id_prefix(const char *debug_id, char out[DEBUG_ID_SIZE]) {
     return true;
 }
 
-static enum store_status fetch_by_prefix(struct bucket *bucket, const struct tree_query *query, int fd, char *why, size_t why_size) {
+static enum store_status fetch_by_prefix(struct bucket *bucket, const struct tree_query *query, int fd, char *why,
+                                         size_t why_size) {
     char id[DEBUG_ID_SIZE];
     struct found_keys found = { .count = 0 };
     if (!build_id_prefix(query->debug_id, id)) return STORE_NONE;
@@ -359,8 +365,8 @@ static enum store_status fetch_by_prefix(struct bucket *bucket, const struct tre
     return path ? bucket_fetch_key(bucket, path, fd, why, why_size) : STORE_NONE;
 }
 
-enum store_status bucket_fetch(struct bucket *bucket, const struct tree_query *query, const char (*paths)[STORE_PATH_SIZE], size_t count,
-                               int fd, char *why, size_t why_size) {
+enum store_status bucket_fetch(struct bucket *bucket, const struct tree_query *query,
+                               const char (*paths)[STORE_PATH_SIZE], size_t count, int fd, char *why, size_t why_size) {
     enum store_status status = STORE_NONE;
     for (size_t i = 0; i < count && status == STORE_NONE; i++) status = bucket_fetch_key(bucket, paths[i], fd, why, why_size);
     if (status == STORE_NONE && *query->debug_id) status = fetch_by_prefix(bucket, query, fd, why, why_size);

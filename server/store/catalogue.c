@@ -186,7 +186,8 @@ int catalogue_walk(struct catalogue *c, catalogue_visit *visit, void *context) {
 int64_t catalogue_count(struct catalogue *c) {
     sqlite3_stmt *count = NULL;
     int64_t result = -1;
-    if (prepare(c, "SELECT COUNT(*) FROM files", &count) && sqlite3_step(count) == SQLITE_ROW) result = sqlite3_column_int64(count, 0);
+    if (prepare(c, "SELECT COUNT(*) FROM files", &count) && sqlite3_step(count) == SQLITE_ROW)
+        result = sqlite3_column_int64(count, 0);
     sqlite3_finalize(count);
     return result;
 }

@@ -21,7 +21,8 @@ int catalogue_commit(struct catalogue *catalogue);
 /* Which id a search is for. */
 enum catalogue_key { CATALOGUE_BUILD_ID, CATALOGUE_DEBUG_ID, CATALOGUE_CODE_ID, CATALOGUE_HTLHASH, CATALOGUE_NAME, CATALOGUE_PATH };
 /* Fills at most `cap` entries with this id whose kind has one of `kinds`. Returns how many, or -1. */
-int catalogue_find(struct catalogue *catalogue, enum catalogue_key key, const char *value, uint32_t kinds, struct artifact *out, int cap);
+int catalogue_find(struct catalogue *catalogue, enum catalogue_key key, const char *value, uint32_t kinds,
+                   struct artifact *out, int cap);
 
 /* Calls `visit` for every entry, ordered by path; return false to stop. */
 typedef bool catalogue_visit(void *context, const struct artifact *artifact);

@@ -198,7 +198,9 @@ static uint64_t usual_base(const struct csn_index *index) {
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
     for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
-        if (info.base_address >= bases[i] && info.base_address < bases[i] + (bases[i] == 0x400000 ? 0x20000 : 0x10000000)) return bases[i];
+        if (info.base_address >= bases[i] &&
+            info.base_address < bases[i] + (bases[i] == 0x400000 ? 0x20000 : 0x10000000))
+            return bases[i];
     return 0;
 }
 
@@ -206,13 +208,14 @@ static uint64_t base_of_index(struct conversion *c, const struct symbols *symbol
     struct tree_query query = { .kinds = ARTIFACT_DEBUGINFO | ARTIFACT_EXECUTABLE };
     struct artifact image;
     memcpy(query.build_id, symbols->artifact.build_id, sizeof(query.build_id));
-    if (*query.build_id && catalogue_find(symbol_store_catalogue(c->store), CATALOGUE_BUILD_ID, query.build_id, query.kinds, &image, 1) == 1)
+    if (*query.build_id && catalogue_find(symbol_store_catalogue(c->store), CATALOGUE_BUILD_ID, query.build_id,
+                                          query.kinds, &image, 1) == 1)
         return image.image_base;
     return usual_base(symbols->index);
 }
 
-static csn_status open_index(struct conversion *c, const struct artifact *artifact, struct csn_index **out, struct csn_opened *opened,
-                             struct csn_error *err) {
+static csn_status open_index(struct conversion *c, const struct artifact *artifact, struct csn_index **out,
+                             struct csn_opened *opened, struct csn_error *err) {
     char path[PATH_SIZE];
     struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
     options.demangle = csn_rename_demangled;
@@ -250,8 +253,8 @@ static uint64_t index_bytes(const struct csn_index *index) {
     return info.file_size;
 }
 
-static enum pool_status convert_to_file(struct conversion *c, const struct artifact *artifact, uint32_t format, const char *debug_file,
-                                        const char *out_path, char *why, size_t why_size) {
+static enum pool_status convert_to_file(struct conversion *c, const struct artifact *artifact, uint32_t format,
+                                        const char *debug_file, const char *out_path, char *why, size_t why_size) {
     char path[PATH_SIZE];
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_companion_search *search = NULL;
@@ -283,8 +286,8 @@ static void converted_path(struct conversion *c, const char *id, char *path, siz
     snprintf(path, path_size, "%s/%.2s/%s.gsym", csn_cache_dir(c->cache), id, id + 2);
 }
 
-enum pool_status conversion_index_file(struct conversion *c, const struct symbols_key *key, char *path, size_t path_size, uint64_t *bytes,
-                                       char *why, size_t why_size) {
+enum pool_status conversion_index_file(struct conversion *c, const struct symbols_key *key, char *path,
+                                       size_t path_size, uint64_t *bytes, char *why, size_t why_size) {
     struct artifact artifact;
     struct csn_index *index = NULL;
     struct csn_error err = CSN_ERROR_INIT;
@@ -339,8 +342,8 @@ static int name_module(const char *from, const char *to, const char *name) {
 }
 
 /* The image where the store has it, because it has the tables of unwinding; its debug file otherwise. */
-static enum pool_status choose_image(struct conversion *c, const struct symbols_key *key, struct artifact *image, char debug[PATH_SIZE],
-                                     char *why, size_t why_size) {
+static enum pool_status choose_image(struct conversion *c, const struct symbols_key *key, struct artifact *image,
+                                     char debug[PATH_SIZE], char *why, size_t why_size) {
     static const uint32_t image_first[] = { ARTIFACT_EXECUTABLE, ARTIFACT_DEBUGINFO, ARTIFACT_PDB, ARTIFACT_GSYM };
     struct artifact debug_file;
     debug[0] = 0;
@@ -364,8 +367,8 @@ static enum pool_status make_breakpad_file(struct conversion *c, const struct ar
     return status;
 }
 
-enum pool_status conversion_breakpad_file(struct conversion *c, const struct symbols_key *key, char *path, size_t path_size, char *why,
-                                          size_t why_size) {
+enum pool_status conversion_breakpad_file(struct conversion *c, const struct symbols_key *key, char *path,
+                                          size_t path_size, char *why, size_t why_size) {
     static const uint32_t breakpad = ARTIFACT_BREAKPAD;
     struct artifact image;
     char debug[PATH_SIZE];

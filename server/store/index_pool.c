@@ -201,8 +201,8 @@ static bool wait_for_slot(struct index_pool *pool, const char *text, struct slot
     return true;
 }
 
-enum pool_status pool_acquire(struct index_pool *pool, const struct symbols_key *key, bool may_block, struct symbols **out, char *why,
-                              size_t why_size) {
+enum pool_status pool_acquire(struct index_pool *pool, const struct symbols_key *key, bool may_block,
+                              struct symbols **out, char *why, size_t why_size) {
     char text[KEY_SIZE];
     key_text(key, text);
     pthread_mutex_lock(&pool->lock);
@@ -255,8 +255,8 @@ void pool_get_counts(struct index_pool *pool, struct pool_counts *out) {
     conversion_get_counts(pool->conversion, &out->conversions, &out->waiting);
 }
 
-enum pool_status pool_index_file(struct index_pool *pool, const struct symbols_key *key, char *path, size_t path_size, uint64_t *bytes,
-                                 char *why, size_t why_size) {
+enum pool_status pool_index_file(struct index_pool *pool, const struct symbols_key *key, char *path, size_t path_size,
+                                 uint64_t *bytes, char *why, size_t why_size) {
     return conversion_index_file(pool->conversion, key, path, path_size, bytes, why, why_size);
 }
 
@@ -278,7 +278,8 @@ static bool grow_scratch(struct name_scratch *scratch, size_t size) {
 
 struct csn_str symbols_name(struct symbols *symbols, const struct csn_frame *frame, struct name_scratch *scratch) {
     struct csn_str name = frame->name;
-    bool is_mangled = name.len > 2 && (name.ptr[0] == '_' || name.ptr[0] == '?' || name.ptr[0] == '$' || name.ptr[0] == '.' || name.ptr[0] == '@');
+    bool is_mangled = name.len > 2 && (name.ptr[0] == '_' || name.ptr[0] == '?' || name.ptr[0] == '$' ||
+                                       name.ptr[0] == '.' || name.ptr[0] == '@');
     if (!is_mangled || (symbols->names && name_cache_find(symbols->names, name, &name))) return name;
     size_t size = csn_index_frame_name(symbols->index, frame, scratch->ptr, scratch->size);
     if (size >= scratch->size) {

@@ -1,5 +1,5 @@
-/* Open indexes of a store's images. An image without an index is converted, once however many ask, in the store's cache of conversions.
- * Any thread. */
+/* Open indexes of a store's images. An image without an index is converted, once however many ask, in the store's
+ * cache of conversions. Any thread. */
 #ifndef CALLSIGN_SERVER_INDEX_POOL_H
 #define CALLSIGN_SERVER_INDEX_POOL_H
 
@@ -51,15 +51,15 @@ enum pool_status {
 static inline bool pool_status_is_passing(enum pool_status status) { return status == POOL_UNREACHABLE || status == POOL_BROKEN; }
 
 /* `may_block` false: POOL_WOULD_BLOCK unless the answer is known already. `why` says why there are no symbols. */
-enum pool_status pool_acquire(struct index_pool *pool, const struct symbols_key *key, bool may_block, struct symbols **out, char *why,
-                              size_t why_size);
+enum pool_status pool_acquire(struct index_pool *pool, const struct symbols_key *key, bool may_block,
+                              struct symbols **out, char *why, size_t why_size);
 void pool_release(struct index_pool *pool, struct symbols *symbols);
 /* Files of the store have changed. */
 void pool_refresh(struct index_pool *pool);
 
 /* Path of the index of an image as a file: the store's own, or the converted one. *bytes receives how much of it is the index. */
-enum pool_status pool_index_file(struct index_pool *pool, const struct symbols_key *key, char *path, size_t path_size, uint64_t *bytes,
-                                 char *why, size_t why_size);
+enum pool_status pool_index_file(struct index_pool *pool, const struct symbols_key *key, char *path, size_t path_size,
+                                 uint64_t *bytes, char *why, size_t why_size);
 /* The same for a Breakpad symbol file, made from the image where the store has none. */
 enum pool_status pool_breakpad_file(struct index_pool *pool, const struct symbols_key *key, char *path, size_t path_size, char *why,
                                     size_t why_size);

@@ -49,7 +49,8 @@ static bool ssqp_path(const struct artifact *a, char out[STORE_PATH_SIZE]) {
     bool is_debug = !(a->kind & ARTIFACT_EXECUTABLE);
     const char *id = a->build_id;
     if (!*id || a->kind & (ARTIFACT_GSYM | ARTIFACT_BREAKPAD)) return false;
-    if (a->container == CSN_IDENTITY_MACHO && is_debug) return fits(snprintf(out, STORE_PATH_SIZE, "_.dwarf/mach-uuid-sym-%s/_.dwarf", id));
+    if (a->container == CSN_IDENTITY_MACHO && is_debug)
+        return fits(snprintf(out, STORE_PATH_SIZE, "_.dwarf/mach-uuid-sym-%s/_.dwarf", id));
     if (is_debug) return fits(snprintf(out, STORE_PATH_SIZE, "_.debug/elf-buildid-sym-%s/_.debug", id));
     if (!*a->name) return false;
     const char *word = a->container == CSN_IDENTITY_MACHO ? "mach-uuid" : "elf-buildid";

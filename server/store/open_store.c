@@ -9,7 +9,9 @@
 #include "base/text.h"
 
 static int add_remote(const struct settings *settings, struct opened_store *out, const char *url, char *why, size_t why_size) {
-    if (remote_open(url, settings->fetch_timeout, settings->max_upload, &out->remotes[out->remote_count], why, why_size) < 0) return -1;
+    if (remote_open(url, settings->fetch_timeout, settings->max_upload, &out->remotes[out->remote_count], why,
+                    why_size) < 0)
+        return -1;
     out->remote_count++;
     return 0;
 }
@@ -41,7 +43,9 @@ int open_store_of_settings(const struct settings *settings, struct opened_store 
         return -1;
     }
     if (strncmp(settings->store, "s3://", 5) == 0) {
-        if (folder_of_bucket(settings, folder, sizeof(folder), why, why_size) < 0 || add_remote(settings, out, settings->store, why, why_size) < 0) return -1;
+        if (folder_of_bucket(settings, folder, sizeof(folder), why, why_size) < 0 ||
+            add_remote(settings, out, settings->store, why, why_size) < 0)
+            return -1;
         out->bucket = remote_bucket(out->remotes[0]);
         options.dir = folder;
         options.layout = LAYOUT_BUILD_ID; /* of which a debug id finds the build ids that begin like it */

@@ -26,8 +26,8 @@ static void folder_path(const struct symbol_store *store, char out[STORE_PATH_SI
 
 static void key_path(const struct symbol_store *store, const struct partial_key *key, char out[STORE_PATH_SIZE]) {
     uint64_t tenant = text_hash(key->tenant, strlen(key->tenant)), name = text_hash(key->name, strlen(key->name));
-    snprintf(out, STORE_PATH_SIZE, "%s/.callsign/partial/%016llx-%016llx-%llu-%s", symbol_store_dir(store), (unsigned long long)tenant,
-             (unsigned long long)name, (unsigned long long)key->total, key->id);
+    snprintf(out, STORE_PATH_SIZE, "%s/.callsign/partial/%016llx-%016llx-%llu-%s", symbol_store_dir(store),
+             (unsigned long long)tenant, (unsigned long long)name, (unsigned long long)key->total, key->id);
 }
 
 static uint64_t count_files(const char *folder) {
@@ -52,7 +52,8 @@ static bool may_begin(const struct symbol_store *store, const char *path, uint64
     return access(path, F_OK) == 0 || count_files(folder) < most;
 }
 
-enum partial_status partial_open(struct symbol_store *store, const struct partial_key *key, uint64_t most, struct incoming *out, uint64_t *have) {
+enum partial_status partial_open(struct symbol_store *store, const struct partial_key *key, uint64_t most,
+                                 struct incoming *out, uint64_t *have) {
     struct stat st;
     *have = 0;
     out->fd = -1;

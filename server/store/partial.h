@@ -1,5 +1,5 @@
-/* Uploads that come in several requests: what has arrived stays in DIR/.callsign/partial until the rest comes, also when the server ends.
- * Any thread; several servers over one folder. */
+/* Uploads that come in several requests: what has arrived stays in DIR/.callsign/partial until the rest comes, also
+ * when the server ends. Any thread; several servers over one folder. */
 #ifndef CALLSIGN_SERVER_PARTIAL_H
 #define CALLSIGN_SERVER_PARTIAL_H
 
@@ -23,7 +23,8 @@ enum partial_status {
     PARTIAL_FAILED    /* with errno */
 };
 /* Opens and locks what has arrived; *have receives its size. `most`: of partial uploads at the same time; 0: does not begin one. */
-enum partial_status partial_open(struct symbol_store *store, const struct partial_key *key, uint64_t most, struct incoming *out, uint64_t *have);
+enum partial_status partial_open(struct symbol_store *store, const struct partial_key *key, uint64_t most,
+                                 struct incoming *out, uint64_t *have);
 /* Removes those that nobody has written for `age_s` seconds. */
 void partials_remove_old(struct symbol_store *store, uint64_t age_s);
 

@@ -54,13 +54,15 @@ const char *remote_url(const struct remote *remote) { return remote->server.base
 
 static void set_name(const struct tree_query *query, char name[NAME_SIZE]) { snprintf(name, NAME_SIZE, "%s", query->name); }
 
-enum store_status remote_fetch(struct remote *remote, const struct tree_query *query, struct incoming *incoming, char name[NAME_SIZE],
-                               char *why, size_t why_size) {
+enum store_status remote_fetch(struct remote *remote, const struct tree_query *query, struct incoming *incoming,
+                               char name[NAME_SIZE], char *why, size_t why_size) {
     char paths[MOST_TREE_PATHS][STORE_PATH_SIZE];
     size_t count = tree_query_paths(query, paths);
     enum store_status status = STORE_NONE;
     set_name(query, name);
-    if (remote->bucket) return bucket_fetch(remote->bucket, query, (const char (*)[STORE_PATH_SIZE])paths, count, incoming->fd, why, why_size);
+    if (remote->bucket)
+        return bucket_fetch(remote->bucket, query, (const char (*)[STORE_PATH_SIZE])paths, count, incoming->fd, why,
+                            why_size);
     for (size_t i = 0; i < count && status == STORE_NONE; i++)
         status = http_fetch(&remote->server, paths[i], remote->timeout_s, remote->max_bytes, incoming->fd, why, why_size);
     return status;

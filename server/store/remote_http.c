@@ -92,8 +92,8 @@ void http_limit(CURL *curl, const uint64_t *max) {
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, max);
 }
 
-enum store_status http_fetch(const struct http_server_url *server, const char *path, uint64_t timeout_s, uint64_t max, int fd, char *why,
-                             size_t why_size) {
+enum store_status http_fetch(const struct http_server_url *server, const char *path, uint64_t timeout_s, uint64_t max,
+                             int fd, char *why, size_t why_size) {
     struct text url = { 0 };
     for (const char *c = server->base; *c; c++) {
         if (*c > ' ' && *c < 0x7f) text_char(&url, *c);

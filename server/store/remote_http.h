@@ -21,8 +21,8 @@ CURL *http_handle(const char *url, uint64_t timeout_s);
 /* Characters of a path that a URL does not have, percent-encoded; '/' stays. */
 void http_put_path(struct text *out, const char *path);
 /* `path`, of a tree, is encoded. STORE_OK: the body, of at most `max` bytes, is in the file. STORE_NONE: 404 or 410. */
-enum store_status http_fetch(const struct http_server_url *server, const char *path, uint64_t timeout_s, uint64_t max, int fd, char *why,
-                             size_t why_size);
+enum store_status http_fetch(const struct http_server_url *server, const char *path, uint64_t timeout_s, uint64_t max,
+                             int fd, char *why, size_t why_size);
 /* Ends the transfer when more than *max bytes have come. */
 void http_limit(CURL *curl, const uint64_t *max);
 /* What a finished transfer means. */

@@ -17,7 +17,9 @@ enum { MOST_CANDIDATES = 16 };
 static int find_candidates(struct symbol_store *store, const struct tree_query *query, struct artifact *out) {
     if (*query->build_id) {
         int count = catalogue_find(store->catalogue, CATALOGUE_BUILD_ID, query->build_id, query->kinds, out, MOST_CANDIDATES);
-        return count ? count : catalogue_find(store->catalogue, CATALOGUE_HTLHASH, query->build_id, query->kinds, out, MOST_CANDIDATES);
+        return count ? count
+                     : catalogue_find(store->catalogue, CATALOGUE_HTLHASH, query->build_id, query->kinds, out,
+                                      MOST_CANDIDATES);
     }
     if (*query->debug_id) return catalogue_find(store->catalogue, CATALOGUE_DEBUG_ID, query->debug_id, query->kinds, out, MOST_CANDIDATES);
     if (*query->code_id) return catalogue_find(store->catalogue, CATALOGUE_CODE_ID, query->code_id, query->kinds, out, MOST_CANDIDATES);
@@ -59,8 +61,8 @@ static enum store_status choose(struct symbol_store *store, const struct tree_qu
     return best >= 0 ? STORE_OK : STORE_NONE;
 }
 
-enum store_status symbol_store_find_local(struct symbol_store *store, const struct tree_query *query, struct artifact *out, char *why,
-                                          size_t why_size) {
+enum store_status symbol_store_find_local(struct symbol_store *store, const struct tree_query *query,
+                                          struct artifact *out, char *why, size_t why_size) {
     struct artifact *found = malloc(MOST_CANDIDATES * sizeof(*found));
     int count = found ? find_candidates(store, query, found) : -1;
     enum store_status status = STORE_FAILED;
@@ -73,7 +75,8 @@ enum store_status symbol_store_find_local(struct symbol_store *store, const stru
 /* ---- remotes ---- */
 
 static bool has_wanted_id(const struct artifact *artifact, const struct tree_query *query) {
-    if (*query->build_id) return strcmp(artifact->build_id, query->build_id) == 0 || strcmp(artifact->htlhash, query->build_id) == 0;
+    if (*query->build_id)
+        return strcmp(artifact->build_id, query->build_id) == 0 || strcmp(artifact->htlhash, query->build_id) == 0;
     if (*query->debug_id) return strcmp(artifact->debug_id, query->debug_id) == 0;
     return *query->code_id && strcmp(artifact->code_id, query->code_id) == 0;
 }
@@ -90,7 +93,8 @@ static enum store_status fetch_from(struct symbol_store *store, struct remote *r
         int kind = artifact_identify(incoming.path, name, &artifact, why, why_size);
         if (kind == 0 && !has_wanted_id(&artifact, query)) snprintf(why, why_size, "%s: it has another id", remote_url(remote));
         if (kind == 0 && has_wanted_id(&artifact, query))
-            return symbol_store_put(store, &incoming, *query->name ? query->name : name, remote_url(remote), &artifact, why, why_size);
+            return symbol_store_put(store, &incoming, *query->name ? query->name : name, remote_url(remote), &artifact,
+                                    why, why_size);
         status = STORE_NONE;
     }
     incoming_discard(&incoming);
@@ -117,8 +121,8 @@ static enum store_status fetch(struct symbol_store *store, const struct tree_que
 }
 
 /* What others fetch meanwhile is waited for. */
-static enum store_status find_remotely(struct symbol_store *store, const struct tree_query *query, const char *key, struct artifact *out,
-                                       char *why, size_t why_size) {
+static enum store_status find_remotely(struct symbol_store *store, const struct tree_query *query, const char *key,
+                                       struct artifact *out, char *why, size_t why_size) {
     int slot = fetches_begin(store->fetches, key);
     enum store_status status = symbol_store_find_local(store, query, out, why, why_size);
     if (status == STORE_NONE && !fetches_is_miss(store->fetches, key)) {
@@ -135,7 +139,8 @@ enum store_status symbol_store_find(struct symbol_store *store, const struct tre
     enum store_status status = symbol_store_find_local(store, query, out, why, why_size);
     if (status != STORE_NONE || store->options.remote_count == 0) return status;
     /* Trees have a name before the other ids: without it nobody was asked for what is searched under one. */
-    snprintf(key, sizeof(key), "%u/%s%s%s/%s", query->kinds, query->build_id, query->debug_id, query->code_id, *query->build_id ? "" : query->name);
+    snprintf(key, sizeof(key), "%u/%s%s%s/%s", query->kinds, query->build_id, query->debug_id, query->code_id,
+             *query->build_id ? "" : query->name);
     if (fetches_is_miss(store->fetches, key)) return STORE_NONE;
     if (!waiting_begin()) {
         snprintf(why, why_size, "too many requests wait for upstreams (fetch-workers)");

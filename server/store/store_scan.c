@@ -44,7 +44,8 @@ static bool is_known(struct scan *scan, const char *path, const struct stat *st)
     struct known *known = scan->known_count ? bsearch(path, scan->known, scan->known_count, sizeof(*known), compare_known) : NULL;
     if (!known) return false;
     known->seen = true;
-    return known->bytes == (uint64_t)st->st_size && known->modified_ns == (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+    return known->bytes == (uint64_t)st->st_size &&
+           known->modified_ns == (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
 /* The name and source that were written beside the file. */
@@ -52,7 +53,8 @@ static void read_meta(const char *path, struct artifact *artifact) {
     char meta[2 * STORE_PATH_SIZE + 8];
     snprintf(meta, sizeof(meta), "%s.meta", path);
     json_t *root = json_load_file(meta, 0, NULL);
-    const char *name = json_string_value(json_object_get(root, "name")), *source = json_string_value(json_object_get(root, "source"));
+    const char *name = json_string_value(json_object_get(root, "name")),
+               *source = json_string_value(json_object_get(root, "source"));
     if (name && artifact_name_is_safe(name)) snprintf(artifact->name, sizeof(artifact->name), "%s", name);
     if (source) snprintf(artifact->source, sizeof(artifact->source), "%s", source);
     json_decref(root);
@@ -72,7 +74,9 @@ static bool is_of_lldb(const char *path) {
 static void name_from_path(struct artifact *artifact) {
     const char *first = strchr(artifact->path, '/'), *second = first ? strchr(first + 1, '/') : NULL;
     if (is_of_lldb(artifact->path)) artifact->name[0] = 0;
-    if (*artifact->name || !second || is_of_lldb(artifact->path) || strncmp(artifact->path, ".build-id/", 10) == 0 || strncmp(artifact->path, "buildid/", 8) == 0) return;
+    if (*artifact->name || !second || is_of_lldb(artifact->path) || strncmp(artifact->path, ".build-id/", 10) == 0 ||
+        strncmp(artifact->path, "buildid/", 8) == 0)
+        return;
     size_t size = (size_t)(first - artifact->path);
     if (size < 3 || size >= NAME_SIZE || artifact->path[0] == '_') return;
     memcpy(artifact->name, artifact->path, size);

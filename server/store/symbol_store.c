@@ -161,8 +161,9 @@ static enum store_status put_single(struct symbol_store *store, struct incoming 
 }
 
 /* One image of a universal file as a file of its own. */
-static enum store_status put_slice(struct symbol_store *store, const uint8_t *bytes, const struct csn_image_info *slice, const char *name,
-                                   const char *source, struct artifact *out, char *why, size_t why_size) {
+static enum store_status put_slice(struct symbol_store *store, const uint8_t *bytes, const struct csn_image_info *slice,
+                                   const char *name, const char *source, struct artifact *out, char *why,
+                                   size_t why_size) {
     struct incoming part;
     if (incoming_create(store, &part, why, why_size) < 0) return STORE_FAILED;
     if (write_all(part.fd, bytes + slice->offset, slice->size) < 0) {
@@ -175,8 +176,9 @@ static enum store_status put_slice(struct symbol_store *store, const uint8_t *by
 }
 
 /* *out is the first of those that were stored. */
-static enum store_status put_slices(struct symbol_store *store, struct csn_file *file, const struct csn_image_info *slices, size_t count,
-                                    const char *name, const char *source, struct artifact *out, char *why, size_t why_size) {
+static enum store_status put_slices(struct symbol_store *store, struct csn_file *file,
+                                    const struct csn_image_info *slices, size_t count, const char *name,
+                                    const char *source, struct artifact *out, char *why, size_t why_size) {
     enum store_status result = STORE_REJECTED;
     for (size_t i = count; i-- > 0;) {
         struct artifact artifact;
@@ -195,7 +197,8 @@ enum store_status symbol_store_put(struct symbol_store *store, struct incoming *
     struct csn_image_info slices[MAX_SLICES];
     size_t count = 0;
     if (csn_file_open(incoming->path, &file, NULL) == CSN_OK &&
-        (csn_image_list_memory(csn_file_bytes(file), csn_file_size(file), slices, MAX_SLICES, &count, NULL) < 0 || count > MAX_SLICES))
+        (csn_image_list_memory(csn_file_bytes(file), csn_file_size(file), slices, MAX_SLICES, &count, NULL) < 0 ||
+         count > MAX_SLICES))
         count = 0;
     enum store_status status;
     if (count > 1) {

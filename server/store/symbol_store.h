@@ -1,5 +1,5 @@
-/* A store: a folder of symbol files in the trees of layout.h, and its catalogue. Files appear whole, by rename; what was acknowledged
- * is on disk. Any number of servers on a machine may use one folder. Any thread.
+/* A store: a folder of symbol files in the trees of layout.h, and its catalogue. Files appear whole, by rename; what
+ * was acknowledged is on disk. Any number of servers on a machine may use one folder. Any thread.
  *
  * DIR/.callsign/catalogue.db, DIR/.callsign/incoming/ (files that arrive), DIR/.callsign/converted/ (a cache of conversions). */
 #ifndef CALLSIGN_SERVER_SYMBOL_STORE_H
@@ -44,8 +44,9 @@ struct incoming {
 int incoming_create(struct symbol_store *store, struct incoming *out, char *why, size_t why_size);
 void incoming_discard(struct incoming *incoming);
 
-/* Identifies the file, syncs it and moves it to its place. `name`: what it is called; `source`: where it came from. *out describes it.
- * The incoming file is used up. Universal files become one file for each image; *out is the first. */
+/* Identifies the file, syncs it and moves it to its place. `name`: what it is called; `source`: where it came from.
+ * *out describes it. The incoming file is used up. Universal files become one file for each image; *out is the
+ * first. */
 enum store_status symbol_store_put(struct symbol_store *store, struct incoming *incoming, const char *name, const char *source,
                                    struct artifact *out, char *why, size_t why_size);
 
@@ -53,8 +54,8 @@ enum store_status symbol_store_put(struct symbol_store *store, struct incoming *
 enum store_status symbol_store_find(struct symbol_store *store, const struct tree_query *query, struct artifact *out, char *why,
                                     size_t why_size);
 /* The same without asking remotes. */
-enum store_status symbol_store_find_local(struct symbol_store *store, const struct tree_query *query, struct artifact *out, char *why,
-                                          size_t why_size);
+enum store_status symbol_store_find_local(struct symbol_store *store, const struct tree_query *query,
+                                          struct artifact *out, char *why, size_t why_size);
 
 struct scan_counts {
     uint64_t files, added, removed, rejected;

@@ -104,8 +104,8 @@ static csn_status answer_queries(struct csni_arrow_session *s, struct query *que
     return status;
 }
 
-static csn_status make_columns(struct csni_arrow_session *s, const struct csni_arrow_answer *answers, struct ArrowSchema *out_schema,
-                               struct ArrowArray *out, struct csn_error *err) {
+static csn_status make_columns(struct csni_arrow_session *s, const struct csni_arrow_answer *answers,
+                               struct ArrowSchema *out_schema, struct ArrowArray *out, struct csn_error *err) {
     const struct csni_arrow_type type = {
         .format = "+s", .name = "", .child_count = 2,
         .children = { &csni_arrow_frames_type[s->with_dictionary], &csni_arrow_reason_type[s->with_dictionary] },
@@ -122,12 +122,14 @@ static csn_status make_columns(struct csni_arrow_session *s, const struct csni_a
 csn_status csni_arrow_answer_addresses(struct csni_arrow_session *s, struct ArrowSchema *out_schema, struct ArrowArray *out_array,
                                        struct csn_error *err) {
     if (s->input.rows > INT32_MAX)
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%lld rows, at most %d: pass smaller batches", (long long)s->input.rows, INT32_MAX);
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%lld rows, at most %d: pass smaller batches",
+                         (long long)s->input.rows, INT32_MAX);
     size_t rows = (size_t)s->input.rows;
     size_t query_bytes = 2 * (rows + 1) * sizeof(struct query), answer_bytes = (rows + 1) * sizeof(struct csni_arrow_answer);
     struct query *queries = csni_alloc(s->alloc, query_bytes);
     struct csni_arrow_answer *answers = csni_alloc(s->alloc, answer_bytes);
-    csn_status status = queries && answers ? answer_queries(s, queries, answers, err) : csni_fail_memory(err, query_bytes + answer_bytes);
+    csn_status status = queries && answers ? answer_queries(s, queries, answers, err)
+                                           : csni_fail_memory(err, query_bytes + answer_bytes);
     if (status >= 0) status = make_columns(s, answers, out_schema, out_array, err);
     csni_free(s->alloc, queries, query_bytes);
     csni_free(s->alloc, answers, answer_bytes);

@@ -34,7 +34,8 @@ static struct csni_arrow_known *known_create(const struct csn_allocator *alloc, 
 /* The entry of a place, or the free one where it belongs. */
 static struct known_entry *known_slot(struct csni_arrow_known *known, uint32_t module, uint64_t place) {
     size_t mask = known->capacity - 1, k = (size_t)csni_hash_u64(place ^ (uint64_t)module << 40) & mask;
-    while (known->entries[k].module && (known->entries[k].module != module + 1 || known->entries[k].place != place)) k = (k + 1) & mask;
+    while (known->entries[k].module && (known->entries[k].module != module + 1 || known->entries[k].place != place))
+        k = (k + 1) & mask;
     return &known->entries[k];
 }
 
@@ -46,7 +47,8 @@ static csn_status known_add(struct csni_arrow_frames *f, unsigned what, uint32_t
         if (!larger) return csni_fail_memory(err, known_size(known->capacity * 2));
         larger->count = known->count;
         for (size_t k = 0; k < known->capacity; k++)
-            if (known->entries[k].module) *known_slot(larger, known->entries[k].module - 1, known->entries[k].place) = known->entries[k];
+            if (known->entries[k].module)
+                *known_slot(larger, known->entries[k].module - 1, known->entries[k].place) = known->entries[k];
         csni_free(f->alloc, known, known_size(known->capacity));
         f->known[what] = known = larger;
     }
@@ -57,8 +59,8 @@ static csn_status known_add(struct csni_arrow_frames *f, unsigned what, uint32_t
 
 /* ---- the table ---- */
 
-csn_status csni_arrow_frames_init(struct csni_arrow_frames *f, const struct csn_arrow_options *options, const struct csn_allocator *alloc,
-                                  struct csn_error *err) {
+csn_status csni_arrow_frames_init(struct csni_arrow_frames *f, const struct csn_arrow_options *options,
+                                  const struct csn_allocator *alloc, struct csn_error *err) {
     *f = (struct csni_arrow_frames){ .alloc = alloc, .demangle = options->demangle, .demangle_context = options->demangle_context,
                                      .rows = { .alloc = alloc }, .text = { .alloc = alloc }, .pieces = { .alloc = alloc },
                                      .clean = { .alloc = alloc } };
@@ -123,7 +125,8 @@ csn_status csni_arrow_frames_reason(struct csni_arrow_frames *f, const char *tex
 }
 
 static csn_status push_frame(struct csni_arrow_frames *f, struct csni_arrow_frame row, struct csn_error *err) {
-    if (f->rows.count == INT32_MAX) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than %d frames: pass smaller batches", INT32_MAX);
+    if (f->rows.count == INT32_MAX)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than %d frames: pass smaller batches", INT32_MAX);
     return csni_vec_push(&f->rows, row) ? CSN_OK : csni_fail_memory(err, sizeof row);
 }
 
@@ -134,8 +137,8 @@ static csn_status add_frame(struct csni_arrow_frames *f, const struct csn_frame 
     return push_frame(f, row, err);
 }
 
-csn_status csni_arrow_frames_add_all(struct csni_arrow_frames *f, uint64_t generation, const struct csn_frame *frames, uint32_t count,
-                                     uint32_t *first, struct csn_error *err) {
+csn_status csni_arrow_frames_add_all(struct csni_arrow_frames *f, uint64_t generation, const struct csn_frame *frames,
+                                     uint32_t count, uint32_t *first, struct csn_error *err) {
     uint32_t era = (uint32_t)generation & 0xffffff;
     const struct known_entry *known = known_slot(f->known[STACK_FRAMES], era, (uintptr_t)frames);
     *first = known->number;
@@ -274,8 +277,8 @@ csn_status csni_arrow_frames_array(const struct csni_arrow_frames *f, const stru
     int64_t total = 0;
     for (int64_t row = 0; row < count; row++) total += answers[row].count;
     if (total > INT32_MAX)
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%lld frames, an Arrow list has at most %d: pass smaller batches", (long long)total,
-                         INT32_MAX);
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%lld frames, an Arrow list has at most %d: pass smaller batches",
+                         (long long)total, INT32_MAX);
     size_t sizes[] = { csni_arrow_bits_size(count) + 1, ((size_t)count + 1) * sizeof(int32_t) };
     CSNI_TRY(csni_arrow_array_make(f->alloc, count, 2, sizes, out, err));
     uint8_t *bits = csni_arrow_buffer(out, 0);

@@ -31,16 +31,16 @@ struct csni_arrow_frames {
     struct csni_arrow_known *known[3]; /* names and files by where an index has them, frames of stacks by address and generation */
 };
 
-csn_status csni_arrow_frames_init(struct csni_arrow_frames *f, const struct csn_arrow_options *options, const struct csn_allocator *alloc,
-                                  struct csn_error *err);
+csn_status csni_arrow_frames_init(struct csni_arrow_frames *f, const struct csn_arrow_options *options,
+                                  const struct csn_allocator *alloc, struct csn_error *err);
 void csni_arrow_frames_deinit(struct csni_arrow_frames *f);
 
 /* Adds a frame that an index gave as references; `module` tells indexes apart. */
 csn_status csni_arrow_frames_add_ref(struct csni_arrow_frames *f, uint32_t module, const struct csn_index *index,
                                      const struct csn_frame_ref *ref, struct csn_error *err);
 /* Adds `count` frames with their strings, once for each `frames` of one `generation` of the symbolicator, whose they are. */
-csn_status csni_arrow_frames_add_all(struct csni_arrow_frames *f, uint64_t generation, const struct csn_frame *frames, uint32_t count,
-                                     uint32_t *first, struct csn_error *err);
+csn_status csni_arrow_frames_add_all(struct csni_arrow_frames *f, uint64_t generation, const struct csn_frame *frames,
+                                     uint32_t count, uint32_t *first, struct csn_error *err);
 /* The number of a function's name as it is shown. */
 csn_status csni_arrow_frames_name(struct csni_arrow_frames *f, struct csn_str name, uint32_t *out, struct csn_error *err);
 csn_status csni_arrow_frames_reason(struct csni_arrow_frames *f, const char *text, uint32_t *out, struct csn_error *err);

@@ -19,17 +19,18 @@ static struct ArrowArray field_of(const struct ArrowArray *array, int64_t k) {
     return field;
 }
 
-static csn_status open_fields(const struct ArrowSchema *schema, const struct ArrowArray *array, const struct csn_arrow_options *options,
-                              struct csni_arrow_input *in, struct csn_error *err) {
+static csn_status open_fields(const struct ArrowSchema *schema, const struct ArrowArray *array,
+                              const struct csn_arrow_options *options, struct csni_arrow_input *in,
+                              struct csn_error *err) {
     const char *ids = options->module_column ? options->module_column : "module";
     const char *addresses = options->address_column ? options->address_column : "address";
     int64_t id_field = find_field(schema, ids), address_field = find_field(schema, addresses);
     if (address_field < 0 || (id_field < 0 && !options->index))
-        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the Arrow struct of %lld fields has no field '%s'", (long long)schema->n_children,
-                         address_field < 0 ? addresses : ids);
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the Arrow struct of %lld fields has no field '%s'",
+                         (long long)schema->n_children, address_field < 0 ? addresses : ids);
     if (array->n_children != schema->n_children)
-        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "the Arrow array has %lld fields, its type %lld", (long long)array->n_children,
-                         (long long)schema->n_children);
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "the Arrow array has %lld fields, its type %lld",
+                         (long long)array->n_children, (long long)schema->n_children);
     in->item_validity = array->n_buffers && array->null_count ? array->buffers[0] : NULL;
     in->item_offset = array->offset;
     struct ArrowArray field = field_of(array, address_field);
@@ -42,17 +43,20 @@ static csn_status open_fields(const struct ArrowSchema *schema, const struct Arr
     return CSN_OK;
 }
 
-static csn_status open_items(const struct ArrowSchema *schema, const struct ArrowArray *array, const struct csn_arrow_options *options,
-                             struct csni_arrow_input *in, struct csn_error *err) {
+static csn_status open_items(const struct ArrowSchema *schema, const struct ArrowArray *array,
+                             const struct csn_arrow_options *options, struct csni_arrow_input *in,
+                             struct csn_error *err) {
     in->count = array->length;
     if (!strcmp(schema->format, "+s")) return open_fields(schema, array, options, in, err);
-    CSNI_TRY(csni_arrow_open_addresses(schema, array, schema->name && *schema->name ? schema->name : "address", &in->addresses, err));
+    CSNI_TRY(csni_arrow_open_addresses(schema, array, schema->name && *schema->name ? schema->name : "address",
+                                       &in->addresses, err));
     if (!options->index) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "addresses without modules need an index");
     return CSN_OK;
 }
 
-csn_status csni_arrow_input_open(const struct ArrowSchema *schema, const struct ArrowArray *array, const struct csn_arrow_options *options,
-                                 struct csni_arrow_input *out, struct csn_error *err) {
+csn_status csni_arrow_input_open(const struct ArrowSchema *schema, const struct ArrowArray *array,
+                                 const struct csn_arrow_options *options, struct csni_arrow_input *out,
+                                 struct csn_error *err) {
     *out = (struct csni_arrow_input){ .rows = array->length };
     out->is_list = !strcmp(schema->format, "+l") || !strcmp(schema->format, "+L");
     if (!out->is_list) return open_items(schema, array, options, out, err);

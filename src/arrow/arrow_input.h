@@ -21,8 +21,9 @@ struct csni_arrow_input {
     struct csni_arrow_column addresses;
 };
 
-csn_status csni_arrow_input_open(const struct ArrowSchema *schema, const struct ArrowArray *array, const struct csn_arrow_options *options,
-                                 struct csni_arrow_input *out, struct csn_error *err);
+csn_status csni_arrow_input_open(const struct ArrowSchema *schema, const struct ArrowArray *array,
+                                 const struct csn_arrow_options *options, struct csni_arrow_input *out,
+                                 struct csn_error *err);
 
 /* Frames [*start, *end) of a list; false: the list is null. */
 bool csni_arrow_input_list(const struct csni_arrow_input *in, int64_t row, int64_t *start, int64_t *end);

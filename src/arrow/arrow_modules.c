@@ -10,7 +10,8 @@
 enum { ID_BYTES_MAX = 64, ID_DIGITS_MIN = 16 };
 #define UNKNOWN UINT32_MAX
 
-csn_status csni_arrow_modules_add(struct csni_arrow_modules *m, const struct csn_index *index, uint32_t *out, struct csn_error *err) {
+csn_status csni_arrow_modules_add(struct csni_arrow_modules *m, const struct csn_index *index, uint32_t *out,
+                                  struct csn_error *err) {
     struct csn_module module = { .index = index };
     *out = (uint32_t)m->list.count;
     return csni_vec_push(&m->list, module) && csni_vec_push(&m->refusals, 0) ? CSN_OK : csni_fail_memory(err, sizeof module);
@@ -99,7 +100,8 @@ static csn_status find_index(struct csni_arrow_modules *m, struct csn_str id, bo
     return *out || is_text_id ? CSN_OK : find_module(m, &by_name, out, refusal, err);
 }
 
-static csn_status number_of_id(struct csni_arrow_modules *m, struct csn_str id, bool is_binary, uint32_t *out, struct csn_error *err) {
+static csn_status number_of_id(struct csni_arrow_modules *m, struct csn_str id, bool is_binary, uint32_t *out,
+                               struct csn_error *err) {
     uint32_t number;
     CSNI_TRY(csni_arrow_strings_add(&m->ids, id, &number, err));
     if (number == m->of_id.count) {

@@ -25,7 +25,8 @@ csn_status csni_arrow_modules_init(struct csni_arrow_modules *m, const struct cs
 void csni_arrow_modules_deinit(struct csni_arrow_modules *m);
 
 /* Adds a module with an index of the caller's. */
-csn_status csni_arrow_modules_add(struct csni_arrow_modules *m, const struct csn_index *index, uint32_t *out, struct csn_error *err);
+csn_status csni_arrow_modules_add(struct csni_arrow_modules *m, const struct csn_index *index, uint32_t *out,
+                                  struct csn_error *err);
 
 /* Why the store refused an index of the module: "PATH: reason". NULL: it refused none. */
 const char *csni_arrow_modules_refusal(const struct csni_arrow_modules *m, uint32_t module);

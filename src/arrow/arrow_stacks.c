@@ -37,12 +37,15 @@ static csn_status add_choice(struct stack_columns *c, const struct csn_stack_ans
     struct csn_str name = { confidence_names[level], strlen(confidence_names[level]) };
     if (is_merged) CSNI_TRY(csni_arrow_frames_name(&c->session->frames, a->candidates[a->chosen], &chosen, err));
     CSNI_TRY(csni_arrow_strings_add(&c->confidences, name, &confidence, err));
-    if (!csni_vec_push(&c->chosen, chosen) || !csni_vec_push(&c->confidence, confidence)) return csni_fail_memory(err, sizeof chosen);
+    if (!csni_vec_push(&c->chosen, chosen) || !csni_vec_push(&c->confidence, confidence))
+        return csni_fail_memory(err, sizeof chosen);
     return add_candidates(c, a, err);
 }
 
 static csn_status reason_of(struct csni_arrow_session *s, const struct csn_stack_answer *a, uint32_t *out, struct csn_error *err) {
-    if (a->status < 0) return csni_arrow_frames_reason(&s->frames, a->error ? a->error : "the record of the function is damaged", out, err);
+    if (a->status < 0)
+        return csni_arrow_frames_reason(&s->frames, a->error ? a->error : "the record of the function is damaged", out,
+                                        err);
     if (a->reason == CSN_REASON_COMPLETE) return CSN_OK;
     return csni_arrow_frames_reason(&s->frames, csn_reason_text(a->reason), out, err);
 }
@@ -149,7 +152,8 @@ static csn_status answer_all(struct stack_columns *c, struct ArrowArray *lists, 
     return CSN_OK;
 }
 
-static csn_status make_stacks(struct stack_columns *c, struct ArrowSchema *out_schema, struct ArrowArray *out, struct csn_error *err) {
+static csn_status make_stacks(struct stack_columns *c, struct ArrowSchema *out_schema, struct ArrowArray *out,
+                              struct csn_error *err) {
     const struct csni_arrow_session *s = c->session;
     size_t rows = (size_t)s->input.rows;
     CSNI_TRY(csn_symbolicator_set_modules(s->symbolicator, s->modules.list.items, s->modules.list.count, err));

@@ -28,7 +28,8 @@ static struct csn_str string_at(const struct csni_arrow_strings *s, uint32_t num
 }
 
 static csn_status fail_size(struct csn_error *err) {
-    return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the strings of this batch take more than %d bytes: pass smaller batches", INT32_MAX);
+    return csni_fail(err, CSN_E_LIMIT, NULL, 0,
+                     "the strings of this batch take more than %d bytes: pass smaller batches", INT32_MAX);
 }
 
 /* At most half of the slots are used. */
@@ -129,7 +130,7 @@ static csn_status make_plain(const struct csni_arrow_strings *s, const uint32_t 
     return CSN_OK;
 }
 
-csn_status csni_arrow_strings_array(const struct csni_arrow_strings *s, const uint32_t *numbers, int64_t count, bool with_dictionary,
-                                    struct ArrowArray *out, struct csn_error *err) {
+csn_status csni_arrow_strings_array(const struct csni_arrow_strings *s, const uint32_t *numbers, int64_t count,
+                                    bool with_dictionary, struct ArrowArray *out, struct csn_error *err) {
     return with_dictionary ? make_indices(s, numbers, count, out, err) : make_plain(s, numbers, count, out, err);
 }

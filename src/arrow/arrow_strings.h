@@ -23,7 +23,7 @@ void csni_arrow_strings_deinit(struct csni_arrow_strings *s);
 csn_status csni_arrow_strings_add(struct csni_arrow_strings *s, struct csn_str text, uint32_t *out, struct csn_error *err);
 
 /* An array whose value k is string numbers[k]; CSNI_ARROW_NULL: null. With dictionary: indices of all strings. */
-csn_status csni_arrow_strings_array(const struct csni_arrow_strings *s, const uint32_t *numbers, int64_t count, bool with_dictionary,
-                                    struct ArrowArray *out, struct csn_error *err);
+csn_status csni_arrow_strings_array(const struct csni_arrow_strings *s, const uint32_t *numbers, int64_t count,
+                                    bool with_dictionary, struct ArrowArray *out, struct csn_error *err);
 
 #endif

@@ -73,7 +73,8 @@ static struct interrupted read_context(const void *context) {
 
 #if defined(__linux__) && defined(__x86_64__)
 
-/* Whether the kernel put the context there to call a handler: the address before it is that of the system call which ends the handler. */
+/* Whether the kernel put the context there to call a handler: the address before it is that of the system call which
+ * ends the handler. */
 static bool is_of_kernel(const void *context) {
     static const uint8_t restorer[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 }; /* mov $15, %rax; syscall */
     const uintptr_t *before = (const uintptr_t *)context - 1;
@@ -81,7 +82,8 @@ static bool is_of_kernel(const void *context) {
            && memcmp((const void *)*before, restorer, sizeof restorer) == 0;
 }
 
-/* The frames from the caller on. The unwinder takes the registers from the handler's context, which meanwhile has those that the caller had. */
+/* The frames from the caller on. The unwinder takes the registers from the handler's context, which meanwhile has
+ * those that the caller had. */
 static size_t walk_from_caller(void *context, uint64_t caller, uint64_t *pcs, size_t cap) {
     greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs, pc = regs[REG_RIP], stack = regs[REG_RSP];
     struct unwinding walk = { .pcs = pcs, .cap = cap, .interrupted = caller - 1 };
@@ -103,8 +105,8 @@ static size_t walk_from_caller(void *context, uint64_t caller, uint64_t *pcs, si
 
 #endif
 
-/* After a call through a bad pointer no unwind table covers the pc, and the unwinder would read the code there: the return address that the
- * call left leads on. */
+/* After a call through a bad pointer no unwind table covers the pc, and the unwinder would read the code there: the
+ * return address that the call left leads on. */
 static size_t walk_interrupted(const struct interrupted *at, void *context, uint64_t *pcs, size_t cap) {
     struct unwinding walk = { .pcs = pcs, .cap = cap, .interrupted = at->pc };
     const bool is_nowhere = at->pc < 4096 || at->is_no_code || !csni_is_readable((uintptr_t)at->pc);

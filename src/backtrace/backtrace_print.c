@@ -72,7 +72,8 @@ static void put_head(struct printer *out, uint64_t pc) {
 
 /* A name that the callback changes is put through a buffer, and cut; others have any length. Not inlined: who has no callback
  * needs no stack for the buffer. */
-__attribute__((noinline)) static void put_changed_name(struct printer *out, const struct csn_index *index, const struct csn_frame *frame) {
+__attribute__((noinline)) static void put_changed_name(struct printer *out, const struct csn_index *index,
+                                                       const struct csn_frame *frame) {
     char name[NAME_SIZE];
     size_t len = csn_index_frame_name(index, frame, name, sizeof name);
     put_text(out, name, len < sizeof name ? len : strlen(name));

@@ -122,7 +122,8 @@ static struct csni_arena_chunk *next_bumped(struct csni_arena *arena, size_t siz
     return chunk;
 }
 
-/* Lets `end` move on by a step, or as far as an object of that size needs, to the end of the page. False: the chunk has too little. */
+/* Lets `end` move on by a step, or as far as an object of that size needs, to the end of the page. False: the chunk
+ * has too little. */
 static bool populate_more(struct csni_arena *arena, size_t size) {
     uint8_t *whole = arena->p ? chunk_end(arena->chunks->bumped) : NULL;
     if (arena->end == whole || size > (size_t)(whole - arena->p)) return false;

@@ -1,5 +1,6 @@
-/* libcurl, which is loaded when it is needed and not linked: it brings some thirty libraries along, which would cost every start of a
- * program milliseconds. Only the part of its interface that is used here; its numbers have not changed since 2000. */
+/* libcurl, which is loaded when it is needed and not linked: it brings some thirty libraries along, which would cost
+ * every start of a program milliseconds. Only the part of its interface that is used here; its numbers have not
+ * changed since 2000. */
 #ifndef CSNI_CURL_LIBRARY_H
 #define CSNI_CURL_LIBRARY_H
 

@@ -141,8 +141,8 @@ static csn_status read_records(struct reading *r, struct csni_span part, uint32_
         struct csn_str section = string_at(r, csni_cursor_u32(&c));
         uint32_t count = csni_cursor_u32(&c);
         if (c.failed || count > csni_cursor_left(&c) / size)
-            return csni_fail(err, CSN_E_FORMAT, ".BTF.ext", off, "%u records of %u bytes reach beyond the %zu bytes of the list", count,
-                             size, part.size);
+            return csni_fail(err, CSN_E_FORMAT, ".BTF.ext", off,
+                             "%u records of %u bytes reach beyond the %zu bytes of the list", count, size, part.size);
         for (uint32_t i = 0; i < count; i++) {
             struct csni_cursor record = csni_cursor_at(csni_cursor_bytes(&c, size), r->big);
             if (!add(r, section, &record)) return csni_fail_memory(err, sizeof(struct csni_btf_line));

@@ -31,8 +31,8 @@ struct csn_builder {
 /* Makes the writer's last function one that can be removed. False: out of memory. */
 bool csni_builder_note_function(struct csn_builder *b);
 
-/* Gives back the memory of removed functions when there are more of them than of others: nothing may be open. Should memory run out,
- * everything stays as it is. */
+/* Gives back the memory of removed functions when there are more of them than of others: nothing may be open. Should
+ * memory run out, everything stays as it is. */
 void csni_builder_compact(struct csn_builder *b);
 
 /* Takes removed functions out of a batch that csni_batch_finish() made. */

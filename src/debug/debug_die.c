@@ -87,7 +87,9 @@ csn_status csn_debug_die_at(const struct csn_debug_unit *unit, uint64_t offset, 
     out->next = csni_cursor_off(&c);
     if (!c.failed && !code) return CSN_NONE;
     const struct csni_debug_abbrev *abbrev = c.failed ? NULL : find_abbrev(abbrevs, code);
-    if (!abbrev) return csni_fail(err, CSN_E_FORMAT, section, offset, "the DIE has abbreviation %" PRIu64 ", which is not there", code);
+    if (!abbrev)
+        return csni_fail(err, CSN_E_FORMAT, section, offset, "the DIE has abbreviation %" PRIu64 ", which is not there",
+                         code);
     out->attributes = csni_cursor_off(&c);
     out->abbreviation = abbrev;
     out->tag = abbrev->tag;
@@ -102,7 +104,9 @@ csn_status csn_debug_die_at(const struct csn_debug_unit *unit, uint64_t offset, 
                 return csni_fail(err, CSN_E_FORMAT, section, offset, "attribute 0x%x of form 0x%x cannot be read", attr[i].name,
                                  attr[i].form);
     }
-    if (c.failed) return csni_fail(err, CSN_E_FORMAT, section, offset, "the DIE runs beyond its unit, which ends at 0x%" PRIx64, of->end);
+    if (c.failed)
+        return csni_fail(err, CSN_E_FORMAT, section, offset, "the DIE runs beyond its unit, which ends at 0x%" PRIx64,
+                         of->end);
     out->next = csni_cursor_off(&c);
     return CSN_OK;
 }

@@ -24,7 +24,8 @@ static uint32_t innermost(open_functions *around, uint32_t closed) {
 }
 
 /* A damaged list of ranges counts as none. */
-static csn_status add_function(struct owned_functions *to, const struct csni_dwarf *dwarf, const struct csni_die *die, uint32_t parent) {
+static csn_status add_function(struct owned_functions *to, const struct csni_dwarf *dwarf, const struct csni_die *die,
+                               uint32_t parent) {
     const size_t first = to->ranges.count;
     to->own.count = 0;
     const uint64_t code = UINT64_C(1) << CSNI_AT_LOW_PC | UINT64_C(1) << CSNI_AT_HIGH_PC | UINT64_C(1) << CSNI_AT_RANGES;
@@ -39,7 +40,8 @@ static csn_status add_function(struct owned_functions *to, const struct csni_dwa
 }
 
 static csn_status walk_unit(struct owned_functions *to, const struct csni_unit *unit, open_functions *around) {
-    const uint32_t codeless = CSNI_KIND_DECLARATION | CSNI_KIND_CODELESS, wanted = codeless | CSNI_KIND_SUBPROGRAM | CSNI_KIND_INLINED;
+    const uint32_t codeless = CSNI_KIND_DECLARATION | CSNI_KIND_CODELESS,
+                   wanted = codeless | CSNI_KIND_SUBPROGRAM | CSNI_KIND_INLINED;
     struct csni_die_walk walk;
     struct csni_die die;
     if (csni_die_walk_init(&walk, unit->dwarf, unit, NULL) < 0) return CSN_OK; /* it cannot be read: it has no functions */

@@ -102,7 +102,8 @@ static bool run_extended(struct program *pr) {
     }
     case DW_LNE_set_address: {
         uint64_t addr_size = size - 1;
-        if (addr_size == 1 || addr_size == 2 || addr_size == 4 || addr_size == 8) pr->row.addr = csni_cursor_uint(&op, (unsigned)addr_size);
+        if (addr_size == 1 || addr_size == 2 || addr_size == 4 || addr_size == 8)
+            pr->row.addr = csni_cursor_uint(&op, (unsigned)addr_size);
         pr->row.op_index = 0;
         return true;
     }
@@ -143,7 +144,8 @@ static bool run_standard(struct program *pr, uint8_t opcode) {
 static csn_status run_program(struct program *pr, struct csn_error *err) {
     struct csni_cursor *c = &pr->c;
     enum { BYTES_OF_ROW = 4 }; /* on average, at least */
-    if (!csni_vec_reserve(&pr->to->rows, (size_t)csni_cursor_left(c) / BYTES_OF_ROW)) return csni_fail_memory(err, sizeof(struct csn_debug_row));
+    if (!csni_vec_reserve(&pr->to->rows, (size_t)csni_cursor_left(c) / BYTES_OF_ROW))
+        return csni_fail_memory(err, sizeof(struct csn_debug_row));
     if (!begin_sequence(pr)) return csni_fail_memory(err, sizeof(struct sequence_start));
     while (csni_cursor_left(c)) {
         uint8_t opcode = csni_cursor_u8(c);

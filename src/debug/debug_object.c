@@ -144,9 +144,11 @@ static void read_needed(const struct versions *v, struct csni_span bytes) {
     }
 }
 
-static csn_status read_versions(struct csn_debug_info *info, struct csni_object *object, struct versions *v, struct csn_error *err) {
+static csn_status read_versions(struct csn_debug_info *info, struct csni_object *object, struct versions *v,
+                                struct csn_error *err) {
     *v = (struct versions){ .big = object->big_endian };
-    uint32_t defined = csni_object_find_section(object, ".gnu.version_d"), needed = csni_object_find_section(object, ".gnu.version_r");
+    uint32_t defined = csni_object_find_section(object, ".gnu.version_d"),
+             needed = csni_object_find_section(object, ".gnu.version_r");
     v->of_symbols = section_bytes(object, csni_object_find_section(object, ".gnu.version"));
     uint32_t names = defined != CSNI_NO_SECTION ? object->sections[defined].link
                      : needed != CSNI_NO_SECTION ? object->sections[needed].link : CSNI_NO_SECTION;

@@ -104,8 +104,9 @@ struct csni_pool;
 /* Compiles all tables, once, on all workers of the pool (NULL: on the caller alone). Tables may be damaged: only out of memory
  * fails. */
 csn_status csni_dwarf_compile_all(struct csni_dwarf *dwarf, struct csni_pool *pool, struct csn_error *err);
-/* The same for one after the other of several readers of the same .debug_abbrev, whose .debug_info are portions of one section: what
- * was compiled for one is known to the next. By one thread at a time; it has to outlive the readers. `section_size`: of .debug_abbrev. */
+/* The same for one after the other of several readers of the same .debug_abbrev, whose .debug_info are portions of
+ * one section: what was compiled for one is known to the next. By one thread at a time; it has to outlive the
+ * readers. `section_size`: of .debug_abbrev. */
 struct csni_shared_abbrevs;
 csn_status csni_shared_abbrevs_create(uint64_t section_size, const struct csn_allocator *alloc, struct csni_shared_abbrevs **out,
                                       struct csn_error *err);
@@ -161,8 +162,9 @@ struct csni_die_walk_options {
 };
 
 /* Walks a unit in document order and gives only the DIEs that matter here: units, namespaces, modules, classes, structures,
- * unions, interfaces, subprograms, inlined subroutines, call sites (DWARF 5 and GNU). All others are stepped over by their plan, without their
- * attributes being looked at. Nesting is told by `closed`: a DIE is inside the last one before it with a depth smaller than that. */
+ * unions, interfaces, subprograms, inlined subroutines, call sites (DWARF 5 and GNU). All others are stepped over by
+ * their plan, without their attributes being looked at. Nesting is told by `closed`: a DIE is inside the last one
+ * before it with a depth smaller than that. */
 struct csni_die_walk {
     const struct csni_dwarf *dwarf;
     const struct csni_unit *unit;
@@ -245,8 +247,8 @@ csn_status csni_scopes_rebind(struct csni_scopes *scopes, const struct csni_dwar
 /* The same name where the DIE's own attributes decide it, without following anything. CSN_NONE: they do not. */
 csn_status csni_die_own_name(const struct csni_dwarf *dwarf, const struct csni_unit *language_unit,
                              const struct csni_die *die, struct csn_str *out, struct csn_error *err);
-/* The name of the DIE at `off` of the unit's section. `language_unit`: the unit whose language decides. A name that had to be put together is allocated
- * in `arena`; others are views into sections. CSN_NONE: it has no name. */
+/* The name of the DIE at `off` of the unit's section. `language_unit`: the unit whose language decides. A name that
+ * had to be put together is allocated in `arena`; others are views into sections. CSN_NONE: it has no name. */
 csn_status csni_scopes_name(struct csni_scopes *scopes, const struct csni_unit *language_unit, const struct csni_die *die,
                             struct csni_arena *arena, struct csn_str *out, struct csn_error *err);
 /* The same of the DIE at an offset of a unit's section, which is read. */

@@ -68,8 +68,8 @@ enum { DW_OP_addr = 0x03, DW_OP_const1u = 0x08, DW_OP_const2u = 0x0a, DW_OP_cons
        DW_OP_plus = 0x22, DW_OP_plus_uconst = 0x23, DW_OP_addrx = 0xa1, DW_OP_GNU_addr_index = 0xfb };
 
 /* The number that an operation puts on the stack. CSN_NONE: it does something else. */
-static csn_status pushed(const struct csni_dwarf *dwarf, const struct csni_unit *unit, unsigned op, struct csni_cursor *c, uint64_t *out,
-                         struct csn_error *err) {
+static csn_status pushed(const struct csni_dwarf *dwarf, const struct csni_unit *unit, unsigned op,
+                         struct csni_cursor *c, uint64_t *out, struct csn_error *err) {
     switch (op) {
     case DW_OP_addr: *out = csni_cursor_uint(c, unit->address_size); return CSN_OK;
     case DW_OP_addrx: case DW_OP_GNU_addr_index: return csni_address_index(dwarf, unit, csni_cursor_uleb(c), out, err);

@@ -49,7 +49,8 @@ csn_status csni_frame_record_read(const struct csni_frame_section *section, uint
  * or its code is at address 0, where linkers put what they discarded. */
 bool csni_frame_fde_read(const struct csni_frame_section *section, struct csni_frame_record *record,
                          struct csni_frame_cie *cie, struct csni_frame_fde *out);
-/* A pointer in the encoding of the CIE; `section_addr`: the address that c->begin has. Fails the cursor where it cannot be known. */
+/* A pointer in the encoding of the CIE; `section_addr`: the address that c->begin has. Fails the cursor where it
+ * cannot be known. */
 uint64_t csni_frame_pointer_read(const struct csni_frame_section *section, const struct csni_frame_cie *cie,
                                  struct csni_cursor *c, uint64_t section_addr);
 

@@ -13,7 +13,8 @@ enum {
 csn_status csni_name_reader_init(struct csni_name_reader *reader, const struct csni_dwarf *dwarf, struct csn_error *err) {
     *reader = (struct csni_name_reader){ .dwarf = dwarf };
     reader->string_slots = STRINGS_MIN;
-    while (reader->string_slots < STRINGS_MAX && reader->string_slots < dwarf->sections.str.size / STRING_BYTES) reader->string_slots *= 2;
+    while (reader->string_slots < STRINGS_MAX && reader->string_slots < dwarf->sections.str.size / STRING_BYTES)
+        reader->string_slots *= 2;
     /* Present: a page that is read before it is written faults twice, and the second time interrupts all other threads. */
     reader->strings = csni_alloc_present(dwarf->alloc, reader->string_slots, sizeof *reader->strings);
     return reader->strings ? CSN_OK : csni_fail_memory(err, reader->string_slots * sizeof *reader->strings);

@@ -192,8 +192,9 @@ static inline const char *csni_unit_section(const struct csni_unit *unit) {
     return unit->in_types ? ".debug_types" : ".debug_info";
 }
 /* What stands at offset 0 of .debug_info, or would stand there, where a part of it is at hand. Only to add offsets within
- * the part to: as a number, because that place is in no object, and on a host of 32 bits may wrap around. Offsets that count from the
- * part's start would be in none of these ways odd, but cost a subtraction for each of the DIEs that a walk passes. */
+ * the part to: as a number, because that place is in no object, and on a host of 32 bits may wrap around. Offsets
+ * that count from the part's start would be in none of these ways odd, but cost a subtraction for each of the DIEs
+ * that a walk passes. */
 static inline const uint8_t *csni_info_base(const struct csni_dwarf_sections *sections) {
     return (const uint8_t *)((uintptr_t)sections->info.ptr - (uintptr_t)sections->info_from);
 }

@@ -15,7 +15,8 @@ csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *u
                          "a DIE is to be here, those of the unit are from 0x%" PRIx64 " to 0x%" PRIx64, unit->first_die,
                          unit->end);
     if (!unit->abbrevs || !unit->abbrevs->plans)
-        return csni_fail(err, CSN_E_UNSUPPORTED, csni_unit_section(unit), off, "the unit at 0x%" PRIx64 " cannot be read", unit->off);
+        return csni_fail(err, CSN_E_UNSUPPORTED, csni_unit_section(unit), off,
+                         "the unit at 0x%" PRIx64 " cannot be read", unit->off);
     const uint8_t *base = csni_unit_base(dwarf, unit);
     uint64_t code = base[off], past = off + 1;
     if (CSNI_UNLIKELY(code >= 0x80)) {

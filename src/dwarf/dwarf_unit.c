@@ -84,7 +84,8 @@ static csn_status prepare_item(void *context, uint32_t worker, size_t item, stru
         if (status == CSN_E_MEMORY) return status; /* damage comes out when the unit is looked for or converted */
     }
     if (end > dwarf->info_unit_count) end = dwarf->info_unit_count;
-    if (sections->passed && first < end) sections->passed(sections->passed_context, dwarf->units[first].off, dwarf->units[end - 1].end);
+    if (sections->passed && first < end)
+        sections->passed(sections->passed_context, dwarf->units[first].off, dwarf->units[end - 1].end);
     return CSN_OK;
 }
 

@@ -29,7 +29,8 @@ csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwar
 }
 
 /* Where the children of a DIE at `off` (after its code) end by its sibling attribute, or 0. */
-CSNI_NOINLINE static uint64_t jump_target(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off, uint64_t end) {
+CSNI_NOINLINE static uint64_t jump_target(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off,
+                                          uint64_t end) {
     uint64_t target;
     if (CSNI_UNLIKELY(plan->sibling == CSNI_NO_SIBLING_OFFSET || plan->flags & CSNI_PLAN_VARIABLE)) {
         struct csni_die die;
@@ -78,7 +79,8 @@ CSNI_NOINLINE static csn_status read_nesting(const struct csni_die_walk *walk, c
 
 /* Reads a DIE that was asked for, and moves the walk after it. This and what is rare are kept out of the loop's function,
  * which has no register to spare. */
-CSNI_NOINLINE static csn_status give(struct csni_die_walk *walk, const struct met *met, struct csni_die *out, struct csn_error *err) {
+CSNI_NOINLINE static csn_status give(struct csni_die_walk *walk, const struct met *met, struct csni_die *out,
+                                     struct csn_error *err) {
     const struct csni_plan *plan = met->plan;
     if (CSNI_UNLIKELY(met->off > walk->unit->end)) return stop(walk, csni_die_fail(walk->unit, NULL, met->at, 0, err));
     csn_status status = walk->options.headers_only & plan->kind ? read_nesting(walk, plan, met->off, out, err)

@@ -100,7 +100,8 @@ static csn_status check_elf_feasible(const struct elf *x, struct csn_error *err)
     if ((x->e->flags & CSN_EMBED_LOADED) && x->e->object->kind != CSNI_OBJECT_RELOCATABLE)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
                          "a section of a linked ELF file cannot become loaded; embed into an object file before it is linked");
-    if (file.size >= sizeof signature && memcmp(file.ptr + file.size - (sizeof signature - 1), signature, sizeof signature - 1) == 0)
+    if (file.size >= sizeof signature &&
+        memcmp(file.ptr + file.size - (sizeof signature - 1), signature, sizeof signature - 1) == 0)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "a signature ends the file, and would be void; embed before signing");
     return CSN_OK;
 }

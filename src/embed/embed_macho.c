@@ -110,8 +110,8 @@ static csn_status survey_segment(struct macho *x, uint64_t at, uint32_t size, st
 static csn_status survey(struct macho *x, struct csn_error *err) {
     uint64_t at = x->f->header_size;
     if (commands_end(x) > x->file.size)
-        return csni_fail(err, CSN_E_TRUNCATED, NULL, 0, "load commands end at 0x%llx, the file has 0x%zx bytes", (ull)commands_end(x),
-                         x->file.size);
+        return csni_fail(err, CSN_E_TRUNCATED, NULL, 0, "load commands end at 0x%llx, the file has 0x%zx bytes",
+                         (ull)commands_end(x), x->file.size);
     x->free_end = x->end = x->file.size;
     for (uint32_t i = 0; i < x->command_count; i++) {
         uint64_t left = commands_end(x) - at;
@@ -131,8 +131,8 @@ static csn_status survey(struct macho *x, struct csn_error *err) {
 static csn_status read_signature(struct macho *x, uint64_t off, uint64_t size, struct csn_error *err) {
     struct csni_span bytes;
     if (!csni_span_sub(x->file, off, size, &bytes))
-        return csni_fail(err, CSN_E_TRUNCATED, NULL, x->signature, "signature of 0x%llx bytes at 0x%llx, the file has 0x%zx", (ull)size,
-                         (ull)off, x->file.size);
+        return csni_fail(err, CSN_E_TRUNCATED, NULL, x->signature,
+                         "signature of 0x%llx bytes at 0x%llx, the file has 0x%zx", (ull)size, (ull)off, x->file.size);
     csn_status status = csni_macho_signature_read(bytes, &x->old, err);
     if (status == CSN_NONE)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, x->signature,
@@ -229,7 +229,8 @@ static csn_status macho_place_in_image(struct macho *x, struct csn_error *err) {
         x->moved_by = x->segment_size;
     } else {
         if (x->resigns)
-            return csni_fail(err, CSN_E_UNSUPPORTED, NULL, x->signature, "the image is signed, and __LINKEDIT is not its last segment");
+            return csni_fail(err, CSN_E_UNSUPPORTED, NULL, x->signature,
+                             "the image is signed, and __LINKEDIT is not its last segment");
         x->linkedit = 0;
         x->segment_off = csni_align_up(x->end, PAGE);
         x->segment_addr = csni_align_up(x->vm_end, PAGE);
@@ -396,8 +397,10 @@ static csn_status put_macho_headers(const struct macho *x, struct csni_assembly 
     csni_put32(headers + HEADER_NCMDS, count, x->big);
     csni_put32(headers + HEADER_SIZEOFCMDS, (uint32_t)(end - headers - (ptrdiff_t)x->f->header_size), x->big);
     if (x->moved_from < kept || x->moved_from > x->end)
-        return csni_fail(err, CSN_E_FORMAT, NULL, x->moved_from, "a segment at 0x%llx, need 0x%llx..0x%llx: after the load commands "
-                         "and before a signature", (ull)x->moved_from, (ull)kept, (ull)x->end);
+        return csni_fail(err, CSN_E_FORMAT, NULL, x->moved_from,
+                         "a segment at 0x%llx, need 0x%llx..0x%llx: after the load commands "
+                         "and before a signature",
+                         (ull)x->moved_from, (ull)kept, (ull)x->end);
     add_kept(x, kept, x->moved_from, out);
     return CSN_OK;
 }
@@ -446,7 +449,8 @@ csn_status csni_assemble_universal(struct csni_span file, uint32_t idx, const st
     uint32_t count = csni_get32(file.ptr + MACHO_MAGIC_SIZE, true);
     struct csni_span head;
     if (!csni_span_sub(file, 0, FAT_HEADER_SIZE + count * entry_size, &head))
-        return csni_fail(err, CSN_E_TRUNCATED, NULL, 0, "universal file: %u architectures, the file has 0x%zx bytes", count, file.size);
+        return csni_fail(err, CSN_E_TRUNCATED, NULL, 0, "universal file: %u architectures, the file has 0x%zx bytes",
+                         count, file.size);
     uint8_t *headers = csni_assembly_add_copy(out, head);
     for (uint32_t i = 0; i < count && headers; i++) {
         uint8_t *entry = headers + FAT_HEADER_SIZE + i * entry_size;
@@ -454,7 +458,8 @@ csn_status csni_assemble_universal(struct csni_span file, uint32_t idx, const st
         uint32_t align = csni_get32(entry + 8 + 2 * word, true);
         struct csni_span slice;
         if (!csni_span_sub(file, off, size, &slice) || align > 20)
-            return csni_fail(err, CSN_E_FORMAT, NULL, off, "universal file: image %u at 0x%llx, aligned to 2^%u", i, (ull)off, align);
+            return csni_fail(err, CSN_E_FORMAT, NULL, off, "universal file: image %u at 0x%llx, aligned to 2^%u", i,
+                             (ull)off, align);
         csni_assembly_align(out, (uint64_t)1 << align);
         csni_put_sized(entry + 8, out->size, word, true);
         csni_put_sized(entry + 8 + word, i == idx ? image->size : size, word, true);

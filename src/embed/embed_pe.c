@@ -112,14 +112,15 @@ static csn_status handle_signature(struct pe *x, struct csn_error *err) {
 }
 
 static csn_status pe_place_in_image(struct pe *x, struct csn_error *err) {
-    uint64_t need = x->table_end + (uint64_t)x->added_count * SECTION_HEADER_SIZE, capacity = get32(x, x->optional + OPT_HEADERS_SIZE);
+    uint64_t need = x->table_end + (uint64_t)x->added_count * SECTION_HEADER_SIZE,
+             capacity = get32(x, x->optional + OPT_HEADERS_SIZE);
     uint64_t section_align = get32(x, x->optional + OPT_SECTION_ALIGNMENT), align = get32(x, x->optional + OPT_FILE_ALIGNMENT);
     if (!section_align || !align || (section_align & (section_align - 1)) || (align & (align - 1)))
         return csni_fail(err, CSN_E_FORMAT, NULL, x->optional, "alignments 0x%llx and 0x%llx, need powers of 2", (ull)section_align,
                          (ull)align);
     if (align > FILE_ALIGN_MAX)
-        return csni_fail(err, CSN_E_FORMAT, NULL, x->optional + OPT_FILE_ALIGNMENT, "file alignment 0x%llx, need <= 0x%x", (ull)align,
-                         FILE_ALIGN_MAX);
+        return csni_fail(err, CSN_E_FORMAT, NULL, x->optional + OPT_FILE_ALIGNMENT,
+                         "file alignment 0x%llx, need <= 0x%x", (ull)align, FILE_ALIGN_MAX);
     for (uint32_t i = 0; i < x->count; i++) {
         uint64_t off = get32(x, x->table + (uint64_t)i * SECTION_HEADER_SIZE + SH_RAW_OFF);
         if (off && off < capacity) capacity = off;

@@ -24,8 +24,9 @@ csn_status csni_macho_fixups_plan(struct csni_macho_fixups *f, struct csni_span 
     bool fits = starts >= HEADER_SIZE && starts <= size && size - starts >= ENTRY;
     uint32_t count = fits ? csni_get32(old.ptr + starts, big) : UINT32_MAX;
     if (count == UINT32_MAX || count > (size - starts) / ENTRY - 1)
-        return csni_fail(err, CSN_E_FORMAT, NULL, off, "chained fixups: the starts of segments at 0x%x do not fit into 0x%llx bytes",
-                         starts, (ull)size);
+        return csni_fail(err, CSN_E_FORMAT, NULL, off,
+                         "chained fixups: the starts of segments at 0x%x do not fit into 0x%llx bytes", starts,
+                         (ull)size);
     if (count > segments) return CSN_OK; /* the new one is told already */
     *f = (struct csni_macho_fixups){ .off = off, .old = old, .starts = starts, .count = count, .big = big, .added = added < count ? added : count };
     uint64_t end = (uint64_t)starts + entries_end(f), next = size;

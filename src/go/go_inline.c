@@ -61,8 +61,8 @@ static csn_status read_go_inline_number(struct csni_go_reader *r, struct csni_sp
     CSNI_TRY(csni_go_charge(r, 1, err));
     bool read = r->table->version < CSNI_GO_1_20 ? read_old(r->table, tree, unit, n) : read_new(r, tree, unit, n);
     if (!read)
-        return csni_fail(err, CSN_E_TRUNCATED, CSNI_GO_SECTION, 0, "inlined call %d lies outside of its section's bytes, 0x%zx are left",
-                         n->index, tree.size);
+        return csni_fail(err, CSN_E_TRUNCATED, CSNI_GO_SECTION, 0,
+                         "inlined call %d lies outside of its section's bytes, 0x%zx are left", n->index, tree.size);
     /* The compiler numbers callers first. */
     if (n->parent >= n->index)
         return csni_fail(err, CSN_E_FORMAT, CSNI_GO_SECTION, 0, "inlined call %d has caller %d, need a lower number", n->index,

@@ -40,8 +40,8 @@ struct csni_go_record {
 /* CSN_E_LIMIT: the budget is exhausted. */
 csn_status csni_go_charge(struct csni_go_reader *reader, uint64_t amount, struct csn_error *err);
 
-/* Reads the value table at `off` of pc_values; 0 is no table. Neighbours of one value are joined, what is after `size` is cut off. `*end`: how
- * far the table reaches. */
+/* Reads the value table at `off` of pc_values; 0 is no table. Neighbours of one value are joined, what is after
+ * `size` is cut off. `*end`: how far the table reaches. */
 csn_status csni_go_read_values(struct csni_go_reader *reader, uint32_t off, uint32_t size, csni_go_values *out,
                                uint32_t *end, struct csn_error *err);
 /* The value at an offset; -1 where there is none. */

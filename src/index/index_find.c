@@ -81,5 +81,6 @@ csn_status csni_index_find_name(const struct csn_index *index, struct csn_str na
 
 csn_status csn_index_find_name(const struct csn_index *index, struct csn_str name, uint32_t *functions, size_t cap,
                                size_t *out_count, struct csn_error *err) {
-    return (index->format->find_name ? index->format->find_name : csni_index_find_name)(index, name, functions, cap, out_count, err);
+    return (index->format->find_name ? index->format->find_name : csni_index_find_name)(index, name, functions, cap,
+                                                                                        out_count, err);
 }

@@ -17,7 +17,8 @@ csn_status csni_index_locate(struct csni_span file, const char *arch, struct csn
         if (status < 0) return status;
         if (status == CSN_NONE) continue;
         if (found)
-            return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "several images of this universal file carry an index; choose one (--arch)");
+            return csni_fail(err, CSN_E_ARGUMENT, NULL, 0,
+                             "several images of this universal file carry an index; choose one (--arch)");
         found = true;
         *out_image = image;
         *out_section = section;

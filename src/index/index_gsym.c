@@ -114,7 +114,8 @@ static inline void begin_file(const struct csni_gsym *gsym, uint32_t idx, struct
 }
 
 /* The frames of an answer all of whose calls are held, without a copy between. */
-static void resolve_held(const struct csni_gsym *gsym, const struct csni_gsym_answer *answer, struct csn_frame *frames, size_t stored) {
+static void resolve_held(const struct csni_gsym *gsym, const struct csni_gsym_answer *answer, struct csn_frame *frames,
+                         size_t stored) {
     const struct csni_gsym_inlined *call = answer->calls.held + answer->calls.count;
     uint32_t file = answer->file, line = answer->line, reason = answer->reason;
     uint64_t name, start;
@@ -172,8 +173,8 @@ static csn_status resolve_accelerated(const struct csn_index *index, const struc
     return found ? CSN_OK : CSN_NONE;
 }
 
-csn_status csni_index_gsym_lookup(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap, size_t *out_count,
-                                  struct csn_error *err) {
+csn_status csni_index_gsym_lookup(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap,
+                                  size_t *out_count, struct csn_error *err) {
     struct csni_accel_block block;
     struct csni_accel_segment segment;
     if (csni_accel_covers(&index->accel, addr)) csni_accel_prefetch_name(&index->gsym, csni_accel_entry(&index->accel, addr));
@@ -200,16 +201,17 @@ csn_status csni_index_gsym_lookup(const struct csn_index *index, uint64_t addr, 
     return status;
 }
 
-static csn_status look_up_gsym(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap, size_t *out_count,
-                               struct csn_error *err) {
+static csn_status look_up_gsym(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap,
+                               size_t *out_count, struct csn_error *err) {
 #if CSNI_BYTE_BLOCKS
     if (index->accel.direct) return csni_index_gsym_lookup_avx2(index, addr, frames, cap, out_count, err);
 #endif
     return csni_index_gsym_lookup(index, addr, frames, cap, out_count, err);
 }
 
-static csn_status look_up_gsym_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode, struct csn_frame_ref *frames,
-                                    size_t cap, struct csn_lookup *out, struct csn_error *err) {
+static csn_status look_up_gsym_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
+                                    struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
+                                    struct csn_error *err) {
 #if CSNI_BYTE_BLOCKS
     if (index->accel.direct) return csni_index_gsym_lookup_refs_avx2(index, addr, mode, frames, cap, out, err);
 #endif

@@ -69,7 +69,8 @@ AVX2 csn_status csni_index_gsym_lookup_avx2(const struct csn_index *index, uint6
 /* ---- references ---- */
 
 /* Field by field: a copy of the whole waits for the stores that make it. */
-AVX2_INLINE void put_ref(const struct csni_direct_walk *w, uint64_t name, uint64_t start, uint32_t flags, struct csn_frame_ref *out) {
+AVX2_INLINE void put_ref(const struct csni_direct_walk *w, uint64_t name, uint64_t start, uint32_t flags,
+                         struct csn_frame_ref *out) {
     out->name = name;
     out->offset = w->rel - start;
     out->file = w->file;
@@ -98,8 +99,9 @@ AVX2_INLINE bool put_refs(const struct csn_index *index, struct csni_direct_walk
     return true;
 }
 
-AVX2 csn_status csni_index_gsym_lookup_refs_avx2(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
-                                                 struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
+AVX2 csn_status csni_index_gsym_lookup_refs_avx2(const struct csn_index *index, uint64_t addr,
+                                                 enum csn_lookup_mode mode, struct csn_frame_ref *frames, size_t cap,
+                                                 struct csn_lookup *out, struct csn_error *err) {
     const struct csni_gsym_accel *accel = &index->accel;
     uint64_t rel = addr - accel->first, left;
     struct csni_direct_walk w;
@@ -113,7 +115,8 @@ AVX2 csn_status csni_index_gsym_lookup_refs_avx2(const struct csn_index *index, 
 /* ---- several at once ---- */
 
 /* The answer of an address whose block has been asked for. False: not known here. */
-AVX2_INLINE bool answer_next(struct csni_index_batch *b, uint64_t addr, const uint8_t *block, uint64_t left, struct csn_batch_answer *out) {
+AVX2_INLINE bool answer_next(struct csni_index_batch *b, uint64_t addr, const uint8_t *block, uint64_t left,
+                             struct csn_batch_answer *out) {
     struct csni_direct_walk w;
     const struct csni_gsym_accel *accel = &b->index->accel;
     if (!csni_direct_segment(accel, block, left, addr - accel->first, &w)) return false;
@@ -125,7 +128,8 @@ AVX2_INLINE bool answer_next(struct csni_index_batch *b, uint64_t addr, const ui
     return true;
 }
 
-AVX2 size_t csni_index_gsym_group_avx2(struct csni_index_batch *b, const uint64_t *addrs, size_t count, struct csn_batch_answer *answers) {
+AVX2 size_t csni_index_gsym_group_avx2(struct csni_index_batch *b, const uint64_t *addrs, size_t count,
+                                       struct csn_batch_answer *answers) {
     const struct csni_gsym_accel *accel = &b->index->accel;
     const uint8_t *blocks[CSNI_BATCH_GROUP];
     uint64_t left[CSNI_BATCH_GROUP];

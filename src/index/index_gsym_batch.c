@@ -72,7 +72,8 @@ NOT_INLINED static size_t look_up_group_fast(struct csni_index_batch *b, const u
     return k;
 }
 
-static size_t look_up_group_accelerated(struct csni_index_batch *b, const uint64_t *addrs, size_t count, struct csn_batch_answer *answers) {
+static size_t look_up_group_accelerated(struct csni_index_batch *b, const uint64_t *addrs, size_t count,
+                                        struct csn_batch_answer *answers) {
     size_t done = 0;
 #if CSNI_BYTE_BLOCKS
     if (b->index->accel.direct) done = csni_index_gsym_group_avx2(b, addrs, count, answers);

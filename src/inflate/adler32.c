@@ -20,16 +20,18 @@ CSNI_AVX2_INLINE uint32_t sum_of(__m256i v) {
 }
 
 /* `size`: a multiple of 64, at most PART. Each byte counts in b as often as bytes follow it, itself included: 32 to 1 times within
- * its own vector, and 32 times for each vector that follows. Of two vectors, 16 bits hold the weighed pairs: 2 * 255 * (32 + 31). */
+ * its own vector, and 32 times for each vector that follows. Of two vectors, 16 bits hold the weighed pairs: 2 * 255
+ * * (32 + 31). */
 CSNI_AVX2 static void add_vectors(uint32_t *a, uint32_t *b, const uint8_t *bytes, size_t size) {
-    const __m256i times = _mm256_setr_epi8(32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10,
-                                           9, 8, 7, 6, 5, 4, 3, 2, 1);
+    const __m256i times = _mm256_setr_epi8(32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14,
+                                           13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1);
     const __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi16(1);
     __m256i sums = zero, before = zero, weighed = zero;
     for (size_t i = 0; i < size; i += 64) {
         __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + i));
         __m256i next = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + i + 32));
-        __m256i sum = _mm256_sad_epu8(v, zero), pairs = _mm256_add_epi16(_mm256_maddubs_epi16(v, times), _mm256_maddubs_epi16(next, times));
+        __m256i sum = _mm256_sad_epu8(v, zero),
+                pairs = _mm256_add_epi16(_mm256_maddubs_epi16(v, times), _mm256_maddubs_epi16(next, times));
         before = _mm256_add_epi32(before, _mm256_add_epi32(_mm256_add_epi32(sums, sums), sum));
         sums = _mm256_add_epi32(sums, _mm256_add_epi32(sum, _mm256_sad_epu8(next, zero)));
         weighed = _mm256_add_epi32(weighed, _mm256_madd_epi16(pairs, one));

@@ -100,8 +100,8 @@ ALWAYS_INLINE bool step(struct csni_deflate *d, struct place *p, const uint8_t *
     return true;
 }
 
-/* A match whose distance is not in the entry of its length, or that may overlap itself. False: not that either, nothing was taken, or
- * it is wrong. */
+/* A match whose distance is not in the entry of its length, or that may overlap itself. False: not that either,
+ * nothing was taken, or it is wrong. */
 ALWAYS_INLINE bool step_match(struct csni_deflate *d, struct place *p, const uint8_t *oldest) {
     const entry *e = &d->table.symbols[p->at];
     uint8_t taken = p->taken & 63;

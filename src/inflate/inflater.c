@@ -102,7 +102,9 @@ static csn_status check_end(struct csni_inflater *s, struct csn_error *err) {
         csn_status status = s->decoder->step(s, &spare, 1, &given, err);
         if (status == CSN_NONE) return CSN_OK;
         if (status < 0) return status;
-        if (given) return csni_fail(err, CSN_E_FORMAT, s->section, 0, "inflates to more than the 0x%zx bytes of its header", s->size);
+        if (given)
+            return csni_fail(err, CSN_E_FORMAT, s->section, 0, "inflates to more than the 0x%zx bytes of its header",
+                             s->size);
     }
 }
 

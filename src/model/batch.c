@@ -94,7 +94,9 @@ static bool move_unplaced(struct csni_batch_writer *w, struct csni_batch *batch)
 }
 
 csn_status csni_batch_finish(struct csni_batch_writer *w, struct csni_batch *out, struct csn_error *err) {
-    if (w->overflow || !fits(w)) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than 2^32 rows, nodes or strings, or 2^24 files, in one unit");
+    if (w->overflow || !fits(w))
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0,
+                         "more than 2^32 rows, nodes or strings, or 2^24 files, in one unit");
     struct csni_batch batch = { 0 };
     if (w->failed || !COPY(functions, function_count, functions) || !COPY(rows, row_count, rows) ||
         !COPY(inlines, inline_count, inlines) || !COPY(parts, part_count, parts) || !COPY(sites, site_count, sites) ||

@@ -1,6 +1,7 @@
 /* Hashes of strings, made before it is known which of them are used.
  *
- * Between the last unit and csni_model_link() there is work for one thread. Another one hashes strings meanwhile, which is what most of
+ * Between the last unit and csni_model_link() there is work for one thread. Another one hashes strings meanwhile, which
+ * is what most of
  * marking waits for: they are scattered over the string sections. */
 #ifndef CSNI_EARLY_HASHES_H
 #define CSNI_EARLY_HASHES_H
@@ -31,7 +32,8 @@ bool csni_early_hashes_init(struct csni_early_hashes *h, const struct csni_batch
 /* The pool's background task, to run beside anything that changes no string, until `stop` is set or all are hashed. `context`:
  * csni_early_hashes. It helps with the pool's loops. */
 csn_status csni_early_hashes_make(void *context, uint32_t worker, size_t item, struct csn_error *err);
-/* The hashes of the strings of a batch, the model's number `index`, once the task is over. NULL: there are none, or it has other strings. */
+/* The hashes of the strings of a batch, the model's number `index`, once the task is over. NULL: there are none, or
+ * it has other strings. */
 uint64_t *csni_early_hashes_of(const struct csni_early_hashes *h, uint32_t index, const struct csni_batch *batch);
 
 #endif

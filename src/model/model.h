@@ -91,8 +91,8 @@ struct csni_unclaimed_rows {
     uint32_t first_row, row_count;
 };
 
-/* A stray is a function of which only the inlined calls outside of its code are known: they are of code that only a symbol names. Its
- * range is what lies around them, which may be code of others, too. */
+/* A stray is a function of which only the inlined calls outside of its code are known: they are of code that only a
+ * symbol names. Its range is what lies around them, which may be code of others, too. */
 
 /* All memory belongs to the arena given to csni_batch_finish(), but for the bytes of strings that are views. */
 struct csni_batch {
@@ -246,8 +246,8 @@ csn_status csni_model_claim_rows(struct csni_model *model, struct csni_arena *ar
 /* Gives sizes to kept functions that have none, as far as bounds, neighbours and text tell. Done by finalize. */
 void csni_model_size_functions(struct csni_model *model);
 
-/* Drops rows that no lookup can answer with (unless the model is exact), then numbers strings and files of the functions that are left. Maps live in
- * arenas[worker], one for each worker of the pool. */
+/* Drops rows that no lookup can answer with (unless the model is exact), then numbers strings and files of the
+ * functions that are left. Maps live in arenas[worker], one for each worker of the pool. */
 csn_status csni_model_link(struct csni_model *model, struct csni_pool *pool, struct csni_arena *arenas,
                            struct csn_error *err);
 

@@ -1,8 +1,8 @@
 /* The names of most functions and inlined calls, such as those of standard libraries: they come together, before all others.
  *
- * Otherwise each lies where the first function has it that uses it, and a stack of inlined calls is scattered over the whole table. How
- * many there are depends on their sizes alone, and equal ones are ordered by their text, so that neither threads nor the order in which
- * they were met change the file. */
+ * Otherwise each lies where the first function has it that uses it, and a stack of inlined calls is scattered over
+ * the whole table. How many there are depends on their sizes alone, and equal ones are ordered by their text, so
+ * that neither threads nor the order in which they were met change the file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,8 @@ static uint32_t choose_least_uses(const struct csni_link *link, uint64_t *bytes)
 }
 
 static int by_uses(const void *pa, const void *pb) {
-    const struct csni_distinct_string *a = *(struct csni_distinct_string *const *)pa, *b = *(struct csni_distinct_string *const *)pb;
+    const struct csni_distinct_string *a = *(struct csni_distinct_string *const *)pa,
+                                      *b = *(struct csni_distinct_string *const *)pb;
     if (a->uses != b->uses) return a->uses > b->uses ? -1 : 1;
     size_t common = a->text.len < b->text.len ? a->text.len : b->text.len;
     int order = memcmp(a->text.ptr, b->text.ptr, common);

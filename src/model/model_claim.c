@@ -377,7 +377,8 @@ static csn_status insert_nameless(struct claiming *c, struct csn_error *err) {
     struct csni_model *m = c->model;
     size_t added = c->nameless.count, count = m->entry_count + added;
     if (!added) return CSN_OK;
-    if (count > UINT32_MAX) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%zu functions, an index holds at most %u", count, UINT32_MAX);
+    if (count > UINT32_MAX)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%zu functions, an index holds at most %u", count, UINT32_MAX);
     struct csni_entry *entries = csni_alloc_present(m->alloc, count, sizeof *entries);
     if (!entries) return csni_fail_memory(err, count * sizeof *entries);
     size_t k = 0, i = 0;

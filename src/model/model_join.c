@@ -1,5 +1,6 @@
-/* Records of one start: Go's function table and the symbol table tell different sizes of one function. Lookups would answer with the
- * shorter one first. Beside a function of debug information a symbol stays: it names what is behind that one's end. */
+/* Records of one start: Go's function table and the symbol table tell different sizes of one function. Lookups would
+ * answer with the shorter one first. Beside a function of debug information a symbol stays: it names what is behind
+ * that one's end. */
 #include "model/model_key.h"
 
 /* Known by a table of functions only: lines that a symbol has are those of its range, and of all that is known better there. */
@@ -19,7 +20,8 @@ static size_t best_plain(const struct csni_model *m, const struct csni_key *keys
     return 0;
 }
 
-/* Leaves one of keys [0, count), which have one start and each a size, if tables of functions have them all; gives how many are left. */
+/* Leaves one of keys [0, count), which have one start and each a size, if tables of functions have them all; gives
+ * how many are left. */
 static size_t join_start(const struct csni_model *m, struct csni_key *keys, size_t count, uint64_t next,
                          struct csn_convert_report *report) {
     for (size_t i = 0; i < count; i++)

@@ -37,8 +37,9 @@ void csni_model_note_pair(const struct csni_model *m, struct csn_convert_report 
 
 /* ---- model_join.c ---- */
 
-/* Of functions with one start and different sizes, those of which only name and range are known give way to the best known, which gets
- * the largest of their sizes that does not reach into the next function. Gives how many keys are left. */
+/* Of functions with one start and different sizes, those of which only name and range are known give way to the best
+ * known, which gets the largest of their sizes that does not reach into the next function. Gives how many keys are
+ * left. */
 size_t csni_model_join_starts(const struct csni_model *m, struct csni_key *keys, size_t count, struct csn_convert_report *report);
 
 /* ---- model_merge.c ---- */

@@ -2,8 +2,8 @@
  *
  * Workers mark and hash what each batch uses; then the strings are told apart in shards by hash, a share of the shards by one
  * worker that goes through all batches in order. Files are numbered by use, so that the indexes of the busy ones fit one byte of
- * LEB128; their strings come first in the table. Names that many functions use follow, then the others in the order of the functions,
- * so that what one lookup reads lies close together. */
+ * LEB128; their strings come first in the table. Names that many functions use follow, then the others in the order
+ * of the functions, so that what one lookup reads lies close together. */
 #include "base/core/fail.h"
 #include "base/core/sort.h"
 #include "model/early_hashes.h"
@@ -254,7 +254,8 @@ static csn_status finish_batches(void *context, uint32_t worker, size_t item, st
     (void)worker;
     (void)err;
     struct csni_link *link = context;
-    for (size_t i = item * BATCHES_AT_ONCE; i < (item + 1) * BATCHES_AT_ONCE && i < link->model->batch_count; i++) finish_batch(link, i);
+    for (size_t i = item * BATCHES_AT_ONCE; i < (item + 1) * BATCHES_AT_ONCE && i < link->model->batch_count; i++)
+        finish_batch(link, i);
     return CSN_OK;
 }
 

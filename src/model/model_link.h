@@ -42,8 +42,8 @@ static inline struct csni_distinct_string *csni_link_distinct(struct csni_link *
 
 /* The next number, unless it has one. False when out of memory, which only happens where names change. */
 bool csni_link_number_string(struct csni_link *link, struct csni_distinct_string *d, uint32_t *out);
-/* Gives the first numbers to the names of most functions and inlined calls, as far as a remote lookup reads them with the tables: the inlined
- * calls of any function are among them. Of small indexes to none. */
+/* Gives the first numbers to the names of most functions and inlined calls, as far as a remote lookup reads them
+ * with the tables: the inlined calls of any function are among them. Of small indexes to none. */
 csn_status csni_link_number_busy_names(struct csni_link *link, struct csn_error *err);
 /* Numbers what functions use and has no number yet, in the order of the functions. */
 csn_status csni_link_number_names(struct csni_link *link, struct csni_pool *pool, struct csn_error *err);

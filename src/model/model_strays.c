@@ -59,7 +59,8 @@ static size_t number_parts(struct csni_strays *s) {
     return count;
 }
 
-csn_status csni_strays_init(struct csni_strays *s, const struct csni_model *model, struct csni_arena *arena, struct csn_error *err) {
+csn_status csni_strays_init(struct csni_strays *s, const struct csni_model *model, struct csni_arena *arena,
+                            struct csn_error *err) {
     *s = (struct csni_strays){ .model = model, .items.alloc = model->alloc };
     if (!gather(s)) return csni_fail_memory(err, sizeof *s->items.items);
     csni_heap_sort(s->items.items, s->items.count, sizeof *s->items.items, comes_before, NULL);

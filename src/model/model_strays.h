@@ -1,4 +1,5 @@
-/* Inlined calls of functions that do not have the code: those in the cold part of a function whose DIE names the hot part alone. BOLT
+/* Inlined calls of functions that do not have the code: those in the cold part of a function whose DIE names the hot
+ * part alone. BOLT
  * forgets the part that GCC split off: a symbol names the code (`run.cold`). GCC's strict DWARF 2 has a DIE of its own for it
  * (`__second_sect_of_run`), without children. */
 #ifndef CSNI_MODEL_STRAYS_H
@@ -16,12 +17,14 @@ struct csni_strays {
 };
 
 /* Finds those of all batches. `placed` is of the arena. */
-csn_status csni_strays_init(struct csni_strays *strays, const struct csni_model *model, struct csni_arena *arena, struct csn_error *err);
+csn_status csni_strays_init(struct csni_strays *strays, const struct csni_model *model, struct csni_arena *arena,
+                            struct csn_error *err);
 void csni_strays_deinit(struct csni_strays *strays);
 
 enum { CSNI_STRAYS_OF_ALL = UINT32_MAX };
 
-/* Adds the calls in [low, end), of strays of `batch`, to the function that the copier's writer began last, which begins at `start`. */
+/* Adds the calls in [low, end), of strays of `batch`, to the function that the copier's writer began last, which
+ * begins at `start`. */
 void csni_strays_copy(struct csni_strays *strays, struct csni_model_copier *copier, uint32_t batch, uint64_t start, uint64_t low,
                       uint64_t end);
 

@@ -65,7 +65,8 @@ static bool decode(struct decoder *d) {
     return true;
 }
 
-/* Sets the decoder to what is behind the last '_', and the characters to what is before it, as far as they fit: how many there are. */
+/* Sets the decoder to what is behind the last '_', and the characters to what is before it, as far as they fit: how
+ * many there are. */
 static size_t begin(struct decoder *d, struct csn_str coded) {
     size_t plain = coded.len;
     while (plain && coded.ptr[plain - 1] != '_') plain--;

@@ -8,8 +8,8 @@
  * written as "punycode{gdel-5qa}". False: damaged. */
 bool csni_put_punycode(struct csni_name_text *out, struct csn_str coded);
 
-/* Swift's form: the digits after 'z' are 'A' to 'J', and ASCII characters that no identifier has are moved up by 0xD800. False: damaged,
- * or more than 256 characters. */
+/* Swift's form: the digits after 'z' are 'A' to 'J', and ASCII characters that no identifier has are moved up by
+ * 0xD800. False: damaged, or more than 256 characters. */
 bool csni_put_swift_punycode(struct csni_name_text *out, struct csn_str coded);
 
 #endif

@@ -192,8 +192,8 @@ struct csni_stub {
     uint64_t addend;
 };
 typedef CSNI_VEC(struct csni_stub) csni_stubs;
-/* Appends those of a linked ELF image; `out` needs its allocator. CSN_NONE: none, or no machine whose stubs are known. Those of Mach-O
- * images are among their symbols. */
+/* Appends those of a linked ELF image; `out` needs its allocator. CSN_NONE: none, or no machine whose stubs are
+ * known. Those of Mach-O images are among their symbols. */
 csn_status csni_object_stubs(struct csni_object *object, csni_stubs *out, struct csn_error *err);
 
 /* A pointer that the dynamic linker sets to `value` and the load bias; the bytes of its place tell nothing. */

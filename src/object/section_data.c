@@ -130,8 +130,8 @@ bool csni_section_is_relocated(const struct csni_object *object, uint32_t sectio
     return reader->needs_relocation && reader->needs_relocation(object, section);
 }
 
-/* All of it will be written, so the faults of many pages are taken at once; of few enough that other threads do not wait for long for
- * the page tables. A size that only a hostile file would tell is not believed before it is seen. */
+/* All of it will be written, so the faults of many pages are taken at once; of few enough that other threads do not
+ * wait for long for the page tables. A size that only a hostile file would tell is not believed before it is seen. */
 static void populate_likely(const struct csni_compressed *source, uint8_t *bytes) {
     size_t size = (size_t)source->size;
     if (size / LIKELY_RATIO > source->data.size) return;

@@ -72,7 +72,8 @@ static csn_status gather_folder(struct fill *fill, const char *folder, unsigned 
     csn_status status = CSN_OK;
     const struct dirent *entry;
     while (status == CSN_OK && (entry = readdir(list)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) status = gather_entry(fill, folder, entry->d_name, depth);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            status = gather_entry(fill, folder, entry->d_name, depth);
     closedir(list);
     return status;
 }
@@ -115,7 +116,8 @@ static void convert_slice(struct csni_image *image, struct fill_outcome *out) {
         status = csni_fail(&out->why, CSN_E_UNSUPPORTED, NULL, 0, "the file changes while it is read, or is none on a disk");
     if (status == CSN_OK) status = csni_image_open(image, NULL, NULL, &out->why);
     if (status == CSN_OK) out->result = image->opened->flags & CSN_OPENED_FROM_CACHE ? CSN_FILL_PRESENT : CSN_FILL_CONVERTED;
-    else if (status == CSN_NONE) csni_fail(&out->why, CSN_E_FORMAT, NULL, 0, "parts of its debug information are damaged or missing: not kept");
+    else if (status == CSN_NONE)
+        csni_fail(&out->why, CSN_E_FORMAT, NULL, 0, "parts of its debug information are damaged or missing: not kept");
     else if (status == CSN_E_NOT_FOUND) out->result = CSN_FILL_SKIPPED;
 }
 

@@ -34,7 +34,8 @@ static bool has_memory(const struct csni_admission *admission, uint64_t bytes) {
     return admission->held_bytes <= admission->max_bytes && bytes <= admission->max_bytes - admission->held_bytes;
 }
 
-void csni_admission_enter(struct csni_admission *admission, size_t file, uint32_t cores, uint64_t bytes, struct csni_admitted *out) {
+void csni_admission_enter(struct csni_admission *admission, size_t file, uint32_t cores, uint64_t bytes,
+                          struct csni_admitted *out) {
     pthread_mutex_lock(&admission->mutex);
     while (admission->next != file || admission->free_cores < cores || !has_memory(admission, bytes))
         pthread_cond_wait(&admission->changed, &admission->mutex);

@@ -33,7 +33,9 @@ static uint64_t symbol_bytes(const struct csni_object *object) {
 static uint64_t object_bytes(struct csni_span file, const struct csni_object *object) {
     uint64_t debug = debug_bytes(object);
     /* Containers whose debug information lies elsewhere or in sections of other names: at most the file. */
-    return debug || object->container == CSNI_CONTAINER_ELF ? add_bounded(debug / SHARE_OF * SHARE, symbol_bytes(object)) : file.size;
+    return debug || object->container == CSNI_CONTAINER_ELF
+               ? add_bounded(debug / SHARE_OF * SHARE, symbol_bytes(object))
+               : file.size;
 }
 
 static uint64_t elsewhere(const struct csn_opener *opener, const char *path, struct csni_object *object) {
@@ -57,7 +59,8 @@ uint64_t csni_estimate_memory(const struct csn_opener *opener, const char *path,
     if (!csni_object_recognize(image)) return 0;
     if (csni_object_open(image, &options, &object, NULL) != CSN_OK) return add_bounded(FIXED_BYTES, image.size); /* a universal file */
     uint64_t bytes = add_bounded(FIXED_BYTES, object_bytes(image, object));
-    if (object->container == CSNI_CONTAINER_ELF && !debug_bytes(object)) bytes = add_bounded(bytes, elsewhere(opener, path, object));
+    if (object->container == CSNI_CONTAINER_ELF && !debug_bytes(object))
+        bytes = add_bounded(bytes, elsewhere(opener, path, object));
     csni_object_close(object);
     return bytes;
 }

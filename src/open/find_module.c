@@ -21,7 +21,8 @@ struct module_search {
     struct csn_error *err;
 };
 
-static csn_status explain(const struct module_search *search, uint32_t place, csn_status status, const char *path, const char *text) {
+static csn_status explain(const struct module_search *search, uint32_t place, csn_status status, const char *path,
+                          const char *text) {
     const struct csn_store_location location = { .place = place, .status = status, .path = csni_str(path), .text = csni_str(text) };
     return csn_store_explanation_add(search->explanation, &location, search->err);
 }
@@ -57,7 +58,9 @@ static bool image_path(const struct module_search *search, char out[PATH_SIZE]) 
     out[name.len] = 0;
     size_t suffix = sizeof deleted - 1;
     /* The file that has the path now is another one, unless its build id is the module's. */
-    if (search->module->build_id_size && stat(out, &st) != 0 && name.len > suffix && strcmp(out + name.len - suffix, deleted) == 0) out[name.len - suffix] = 0;
+    if (search->module->build_id_size && stat(out, &st) != 0 && name.len > suffix &&
+        strcmp(out + name.len - suffix, deleted) == 0)
+        out[name.len - suffix] = 0;
     return stat(out, &st) == 0 && S_ISREG(st.st_mode);
 }
 
@@ -95,7 +98,8 @@ static csn_status identify(struct module_search *search, struct csni_image *imag
     uint32_t count, chosen = 0;
     csn_status status = CSN_OK;
     bool is_object = csni_object_recognize(image->whole);
-    if (!is_object || csni_object_slices(image->whole, alloc, &slices, &count, NULL) != CSN_OK) return csni_image_identify(image, search->err);
+    if (!is_object || csni_object_slices(image->whole, alloc, &slices, &count, NULL) != CSN_OK)
+        return csni_image_identify(image, search->err);
     for (uint32_t i = 0; status == CSN_OK && count > 1 && search->module->build_id_size && i < count; i++) {
         image->bytes = slices[i].file;
         status = csni_image_identify(image, search->err);

@@ -1,4 +1,5 @@
-/* Opening what is an index, carries one, or has to be converted. Above index, convert and store, which know nothing of one another. */
+/* Opening what is an index, carries one, or has to be converted. Above index, convert and store, which know nothing
+ * of one another. */
 #include "open/opener.h"
 
 #include "base/core/fail.h"

@@ -45,8 +45,8 @@ static csn_status read_object_id(struct csni_image *image, struct csn_error *err
     return CSN_OK;
 }
 
-/* Images of a universal file without build ids are told apart by their own bytes, and builds of Windows programs that have one GUID, as
- * incremental linking leaves it, by their age. */
+/* Images of a universal file without build ids are told apart by their own bytes, and builds of Windows programs
+ * that have one GUID, as incremental linking leaves it, by their age. */
 static struct csni_cache_key key_of(const struct csni_image *image) {
     const struct csn_opened *opened = image->opened;
     uint8_t htlhash[CSNI_HTLHASH_SIZE], id[sizeof opened->build_id + sizeof image->age];
@@ -217,7 +217,8 @@ static csn_status keep(struct csni_image *image, const struct csn_bytes *bytes, 
     csn_status status = csni_report_is_partial(image->report) ? CSN_NONE : CSN_OK;
     if (status == CSN_OK) csni_cache_remove_temporaries(cache, &image->key);
     if (status == CSN_OK && image->before_disk) image->before_disk(image->disk_context, index.size);
-    if (status == CSN_OK) status = csni_cache_publish(cache, &image->key, index, &image->source, flags, image->opener->settings, err);
+    if (status == CSN_OK)
+        status = csni_cache_publish(cache, &image->key, index, &image->source, flags, image->opener->settings, err);
     if (status == CSN_OK) csni_cache_note_published(cache, index.size);
     image->source.path = image->path;
     free(real);

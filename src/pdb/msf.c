@@ -126,15 +126,17 @@ static csn_status read_stream_table(struct csni_pdb *pdb, struct csn_error *err)
         if (size == MSF_NIL_SIZE) size = 0;
         uint32_t blocks = blocks_of(pdb, size);
         if (blocks > words - at)
-            return csni_fail(err, CSN_E_FORMAT, SECTION, 0, "stream %" PRIu64 " has %" PRIu32 " blocks, the directory names %" PRIu64,
-                             i, blocks, words - at);
+            return csni_fail(err, CSN_E_FORMAT, SECTION, 0,
+                             "stream %" PRIu64 " has %" PRIu32 " blocks, the directory names %" PRIu64, i, blocks,
+                             words - at);
         if (i) total += blocks;
         pdb->streams.items[pdb->streams.count++] = (struct csni_pdb_stream){ size, (uint32_t)at };
         at += blocks;
     }
     uint64_t there = pdb->file.size / pdb->block_size + (pdb->file.size % pdb->block_size != 0);
     if (total > there)
-        return csni_fail(err, CSN_E_TRUNCATED, SECTION, 0, "streams have %" PRIu64 " blocks together, the file %" PRIu64, total, there);
+        return csni_fail(err, CSN_E_TRUNCATED, SECTION, 0,
+                         "streams have %" PRIu64 " blocks together, the file %" PRIu64, total, there);
     return CSN_OK;
 }
 

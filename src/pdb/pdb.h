@@ -83,8 +83,8 @@ void csni_pdb_close(struct csni_pdb *pdb); /* NULL is fine */
 enum { CSNI_PDB_ID_SIZE = 32 + 8 + 1 };
 void csni_pdb_id_text(const uint8_t guid[CSNI_PDB_GUID_SIZE], uint32_t age, char out[CSNI_PDB_ID_SIZE]);
 /* The identity alone: as csni_pdb_open(), but a PDB that it refuses may have one. */
-csn_status csni_pdb_identity(struct csni_span file, const struct csn_allocator *alloc, uint8_t guid[CSNI_PDB_GUID_SIZE], uint32_t *age,
-                             struct csn_error *err);
+csn_status csni_pdb_identity(struct csni_span file, const struct csn_allocator *alloc, uint8_t guid[CSNI_PDB_GUID_SIZE],
+                             uint32_t *age, struct csn_error *err);
 
 /* Whether a PDB belongs to an image that wants this GUID and age; where the image has no id at all, every PDB does. `has`: the id
  * of the PDB. */
@@ -199,8 +199,8 @@ bool csni_pdb_file_path(const struct csni_pdb *pdb, const struct csni_pdb_lines 
 /* NULL: none. */
 const struct csni_pdb_inlinee *csni_pdb_find_inlinee(const struct csni_pdb_lines *lines, uint32_t id);
 
-/* Link-time code generation inlines functions of other modules: their ids are numbers of an import, which lead to an id that the other
- * module has given to its own. */
+/* Link-time code generation inlines functions of other modules: their ids are numbers of an import, which lead to an
+ * id that the other module has given to its own. */
 bool csni_pdb_id_is_imported(uint32_t id);
 /* The module (by its name) and its own id. False: the import is not there. */
 bool csni_pdb_find_import(const struct csni_pdb *pdb, const struct csni_pdb_lines *lines, uint32_t id, struct csn_str *module,
@@ -236,8 +236,9 @@ bool csni_pdb_id_name(const struct csni_pdb *pdb, uint32_t id, struct csn_str *s
 
 /* ---- types ---- */
 
-/* The types of a function's parameters in the words of undname, but without blanks and the keywords of classes: "int,charconst*,A&".
- * One that has no name here is "?". Returns the length; 0: there is no such function, or it does not fit into `size`. */
+/* The types of a function's parameters in the words of undname, but without blanks and the keywords of classes:
+ * "int,charconst*,A&". One that has no name here is "?". Returns the length; 0: there is no such function, or it
+ * does not fit into `size`. */
 size_t csni_pdb_parameters(const struct csni_pdb *pdb, uint32_t type, char *out, size_t size);
 
 #endif

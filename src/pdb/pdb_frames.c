@@ -5,7 +5,8 @@
 
 enum { FPO_RECORD_SIZE = 16, FRAME_RECORD_SIZE = 32, FPO_USES_BASE_POINTER = 1 << 12, FPO_TYPE_SHIFT = 14 };
 
-static csn_status read_optional_stream(const struct csni_pdb *pdb, uint32_t stream, struct csni_pdb_bytes *out, struct csn_error *err) {
+static csn_status read_optional_stream(const struct csni_pdb *pdb, uint32_t stream, struct csni_pdb_bytes *out,
+                                       struct csn_error *err) {
     return stream == PDB_NO_STREAM ? CSN_OK : csni_pdb_read_stream(pdb, stream, out, err);
 }
 

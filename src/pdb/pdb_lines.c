@@ -46,8 +46,8 @@ static csn_status sort_rows(struct csni_pdb_lines *lines, const struct csni_pdb_
     return CSN_OK;
 }
 
-static csn_status read_blocks(struct csni_cursor *c, const struct csni_pdb_fragment *f, bool has_columns, struct csni_pdb_lines *out,
-                              struct csn_error *err) {
+static csn_status read_blocks(struct csni_cursor *c, const struct csni_pdb_fragment *f, bool has_columns,
+                              struct csni_pdb_lines *out, struct csn_error *err) {
     while (csni_cursor_left(c)) CSNI_TRY(read_line_block(c, f, has_columns, out, err));
     return CSN_OK;
 }
@@ -120,8 +120,9 @@ static csn_status read_subsections(struct csni_span c13, struct csni_pdb_lines *
         uint32_t kind = csni_cursor_u32(&c), size = csni_cursor_u32(&c);
         struct csni_span bytes = csni_cursor_bytes(&c, size);
         if (c.failed)
-            return csni_fail(err, CSN_E_TRUNCATED, SECTION, c.failed_at, "subsection 0x%" PRIx32 " has 0x%" PRIx32 " bytes, 0x%" PRIx64
-                             " are left", kind, size, (uint64_t)c13.size - c.failed_at);
+            return csni_fail(err, CSN_E_TRUNCATED, SECTION, c.failed_at,
+                             "subsection 0x%" PRIx32 " has 0x%" PRIx32 " bytes, 0x%" PRIx64 " are left", kind, size,
+                             (uint64_t)c13.size - c.failed_at);
         CSNI_TRY(read_subsection(kind, bytes, out, err));
         uint64_t padded = csni_cursor_off(&c) + (4 - csni_cursor_off(&c) % 4) % 4;
         csni_cursor_seek(&c, padded < c13.size ? padded : c13.size);

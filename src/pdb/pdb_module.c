@@ -11,7 +11,8 @@ csn_status csni_pdb_cut_module(const struct csni_pdb_module *module, struct csni
     uint64_t lines = (uint64_t)module->symbol_size + module->c11_size;
     if (module->symbol_size < SIGNATURE_SIZE || !csni_span_sub(bytes, 0, module->symbol_size, symbols) ||
         !csni_span_sub(bytes, lines, module->c13_size, c13))
-        return csni_fail(err, CSN_E_TRUNCATED, NULL, 0, "0x%" PRIx32 " bytes of symbols, 0x%" PRIx32 " of lines in a stream of 0x%zx",
+        return csni_fail(err, CSN_E_TRUNCATED, NULL, 0,
+                         "0x%" PRIx32 " bytes of symbols, 0x%" PRIx32 " of lines in a stream of 0x%zx",
                          module->symbol_size, module->c13_size, bytes.size);
     uint32_t signature = csni_get32(bytes.ptr, false);
     if (signature != CV_SIGNATURE_C13)

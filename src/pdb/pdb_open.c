@@ -195,8 +195,8 @@ void csni_pdb_close(struct csni_pdb *pdb) {
     csni_free(pdb->alloc, pdb, sizeof *pdb);
 }
 
-csn_status csni_pdb_identity(struct csni_span file, const struct csn_allocator *alloc, uint8_t guid[CSNI_PDB_GUID_SIZE], uint32_t *age,
-                             struct csn_error *err) {
+csn_status csni_pdb_identity(struct csni_span file, const struct csn_allocator *alloc, uint8_t guid[CSNI_PDB_GUID_SIZE],
+                             uint32_t *age, struct csn_error *err) {
     struct csni_pdb pdb = pdb_on(file, alloc);
     struct info info;
     csn_status status = csni_msf_open(&pdb, err);

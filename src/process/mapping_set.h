@@ -32,8 +32,8 @@ struct csni_mapping_set {
 void csni_mapping_set_init(struct csni_mapping_set *set, const struct csn_allocator *alloc, size_t max_count);
 void csni_mapping_set_deinit(struct csni_mapping_set *set);
 
-/* Adds a copy, its path copied too. The bytes that it covers are taken away from other mappings of its process. CSN_OK; CSN_E_MEMORY:
- * nothing changed. Logarithmic, but for moving arrays of 4 bytes a mapping. */
+/* Adds a copy, its path copied too. The bytes that it covers are taken away from other mappings of its process.
+ * CSN_OK; CSN_E_MEMORY: nothing changed. Logarithmic, but for moving arrays of 4 bytes a mapping. */
 csn_status csni_mapping_set_add(struct csni_mapping_set *set, const struct csni_mapping *mapping, struct csn_str path);
 
 /* The mapping at a place in by_start or by_name. */

@@ -15,8 +15,8 @@
 
 /* ---- core dumps ---- */
 
-static csn_status add_core_file(struct csn_process_maps *maps, uint64_t pid, const struct csni_core_file *file, struct csni_span build_id,
-                                struct csn_error *err) {
+static csn_status add_core_file(struct csn_process_maps *maps, uint64_t pid, const struct csni_core_file *file,
+                                struct csni_span build_id, struct csn_error *err) {
     struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
     mapping.start = file->start;
     mapping.end = file->end;
@@ -40,7 +40,8 @@ static csn_status add_core_files(struct csn_process_maps *maps, uint64_t pid, co
     return CSN_OK;
 }
 
-csn_status csn_process_maps_add_core(struct csn_process_maps *maps, uint64_t pid, const void *bytes, size_t size, struct csn_error *err) {
+csn_status csn_process_maps_add_core(struct csn_process_maps *maps, uint64_t pid, const void *bytes, size_t size,
+                                     struct csn_error *err) {
     csni_core_files files = { .alloc = csni_process_maps_allocator(maps) };
     csn_status status = csni_elf_core_files((struct csni_span){ bytes, size }, &files, err);
     if (status == CSN_OK) status = add_core_files(maps, pid, &files, err);
@@ -104,7 +105,8 @@ static csn_status add_vmlinux(struct csn_process_maps *maps, uint64_t pid, struc
     for (size_t i = 0; i < 2 && !start; i++) csn_process_kallsyms_find(kallsyms, csni_str(starts[i]), &start);
     for (size_t i = 0; i < 2 && end <= start; i++) csn_process_kallsyms_find(kallsyms, csni_str(ends[i]), &end);
     if (!start)
-        return csni_fail(err, CSN_NONE, NULL, 0, "kallsyms has no address of _text or _stext; it hides addresses from who may not read them");
+        return csni_fail(err, CSN_NONE, NULL, 0,
+                         "kallsyms has no address of _text or _stext; it hides addresses from who may not read them");
     if (end <= start) return csni_fail(err, CSN_NONE, NULL, 0, "kallsyms has no address of _end or _etext");
     return add_kernel_image(maps, pid, CSN_STR("vmlinux"), start, end, err);
 }
@@ -137,7 +139,8 @@ static bool starts_before(const void *context, const void *a, const void *b) {
 }
 
 /* False: no memory. */
-static bool list_kernel_modules(struct kernel_modules *out, struct csn_str modules, csn_process_module_text *module_text, void *context) {
+static bool list_kernel_modules(struct kernel_modules *out, struct csn_str modules,
+                                csn_process_module_text *module_text, void *context) {
     struct csni_lines lines = { .rest = { (const uint8_t *)modules.ptr, modules.len } };
     struct csn_str line, name;
     while (csni_lines_next(&lines, &line)) {
@@ -154,9 +157,11 @@ static bool list_kernel_modules(struct kernel_modules *out, struct csn_str modul
     return true;
 }
 
-/* Linux 6.4 and later have a module's code and data in places of their own, and still list one start, that of the code, with the size
+/* Linux 6.4 and later have a module's code and data in places of their own, and still list one start, that of the code,
+ * with the size
  * of all: a module ends where the next one begins at the latest, in whatever order they are listed. */
-static csn_status add_kernel_modules(struct csn_process_maps *maps, uint64_t pid, const struct kernel_modules *modules, struct csn_error *err) {
+static csn_status add_kernel_modules(struct csn_process_maps *maps, uint64_t pid, const struct kernel_modules *modules,
+                                     struct csn_error *err) {
     for (size_t i = 0; i < modules->items.count; i++) {
         const struct kernel_module *module = &modules->items.items[i];
         const size_t next = csni_upper_bound(modules->starts.items, modules->starts.count, start, module->start);

@@ -138,8 +138,8 @@ static uint64_t overlap(const struct csni_process_segment *segment, uint64_t fil
     return room - skipped < most ? room - skipped : most;
 }
 
-bool csni_process_image_code_addr(const struct csni_process_image *image, uint64_t file_off, uint64_t size, const uint64_t likely[2],
-                                  uint64_t *out) {
+bool csni_process_image_code_addr(const struct csni_process_image *image, uint64_t file_off, uint64_t size,
+                                  const uint64_t likely[2], uint64_t *out) {
     uint64_t most = 0;
     unsigned best = 0; /* 3: the first likely address, 2: the second, 1: another */
     for (uint32_t i = 0; i < image->segment_count; i++) {

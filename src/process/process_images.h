@@ -43,7 +43,7 @@ bool csni_process_image_addr(const struct csni_process_image *image, uint64_t fi
 /* The address of the first byte of an executable mapping of `size` bytes of the file. Mappings are of whole pages, so that
  * the byte may belong to the segment before, and a page may have parts of several executable segments: then that one is meant
  * which gives one of the addresses in `likely`, the first sooner than the second, or else has most of the bytes. */
-bool csni_process_image_code_addr(const struct csni_process_image *image, uint64_t file_off, uint64_t size, const uint64_t likely[2],
-                                  uint64_t *out);
+bool csni_process_image_code_addr(const struct csni_process_image *image, uint64_t file_off, uint64_t size,
+                                  const uint64_t likely[2], uint64_t *out);
 
 #endif

@@ -128,9 +128,12 @@ static csn_status mapped_address(const struct csn_process_maps *maps, struct csn
     for (unsigned probe = 0; place < maps->set.by_name.count && probe < PROBES; place++, probe++) {
         const struct csni_mapping *mapping = csni_mapping_set_at_name(&maps->set, place);
         if (!csni_str_equal(csni_mapping_path(mapping), path)) break;
-        /* They are in order of their file offsets. A list of images, of another run, may have the image's first byte at another place. */
+        /* They are in order of their file offsets. A list of images, of another run, may have the image's first byte
+         * at another place. */
         if (!first || first->pid != mapping->pid || (!mapping->file_off && mapping->sequence < first->sequence)) first = mapping;
-        if (first->file_off || file_off < mapping->file_off || file_off - mapping->file_off >= mapping->end - mapping->start) continue;
+        if (first->file_off || file_off < mapping->file_off ||
+            file_off - mapping->file_off >= mapping->end - mapping->start)
+            continue;
         if (found && found->sequence < mapping->sequence) continue;
         found = mapping;
         *out = file_off - mapping->file_off + mapping->start - first->start;
@@ -173,8 +176,8 @@ static const struct csni_process_image *image_of(struct csn_process_maps *maps, 
 }
 
 /* As the image's file tells; false: it tells nothing. */
-static bool image_bias(const struct csn_process_maps *maps, const struct csni_process_image *image, const struct csni_mapping *mapping,
-                       uint64_t *out) {
+static bool image_bias(const struct csn_process_maps *maps, const struct csni_process_image *image,
+                       const struct csni_mapping *mapping, uint64_t *out) {
     uint64_t addr;
     if (mapping->is_image) {
         *out = mapping->image_start - (image ? image->base : 0);
@@ -205,7 +208,8 @@ static struct csn_process_module module_of(struct csn_process_maps *maps, struct
     module.bias = mapping->bias;
     module.image_start = mapping->image_start;
     if (mapping->has_bias) return module;
-    module.bias = mapping->start - (mapped_address(maps, module.path, mapping->file_off, &addr) == CSN_OK ? addr : mapping->file_off);
+    module.bias = mapping->start -
+                  (mapped_address(maps, module.path, mapping->file_off, &addr) == CSN_OK ? addr : mapping->file_off);
     const struct csni_mapping *first = first_mapping(maps, mapping->pid, module.path);
     module.image_start = first ? first->start : 0;
     return module;

@@ -106,7 +106,8 @@ static bool parse_android(struct csn_str rest, struct report_image *out) {
     if (!take_hex(&rest, &m->start) || !take_char(&rest, '-') || !take_hex(&rest, &m->end) || m->end == UINT64_MAX) return false;
     m->end++;
     csni_skip_blanks(&rest);
-    if (rest.len < 3 || !memchr("r-", rest.ptr[0], 2) || !memchr("w-", rest.ptr[1], 2) || !memchr("x-", rest.ptr[2], 2)) return false;
+    if (rest.len < 3 || !memchr("r-", rest.ptr[0], 2) || !memchr("w-", rest.ptr[1], 2) || !memchr("x-", rest.ptr[2], 2))
+        return false;
     m->flags = rest.ptr[2] == 'x' ? CSN_MAPPING_EXECUTABLE : 0;
     rest = (struct csn_str){ rest.ptr + 3, rest.len - 3 };
     if (!rest.len || !csni_is_blank(rest.ptr[0])) return false; /* /proc has a fourth letter */
@@ -184,7 +185,8 @@ static bool parse_lldb(struct csn_str rest, struct report_image *out) {
 
 /* ---- any of them ---- */
 
-csn_status csn_process_maps_add_report_line(struct csn_process_maps *maps, uint64_t pid, struct csn_str line, struct csn_error *err) {
+csn_status csn_process_maps_add_report_line(struct csn_process_maps *maps, uint64_t pid, struct csn_str line,
+                                            struct csn_error *err) {
     static bool (*const parsers[])(struct csn_str, struct report_image *) = { parse_android, parse_binary_image, parse_vmmap, parse_swift,
                                                                                parse_lldb };
     while (line.len && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r')) line.len--;

@@ -57,8 +57,8 @@ struct column_wish {
     struct json_column *column;
 };
 
-static csn_status read_columns(struct firefox_reader *r, struct csni_span thread, const char *table, const struct column_wish *wishes,
-                               size_t count) {
+static csn_status read_columns(struct firefox_reader *r, struct csni_span thread, const char *table,
+                               const struct column_wish *wishes, size_t count) {
     struct json_member members[8];
     struct csni_span object;
     CSNI_TRY(find_table(r, thread, table, &object));
@@ -199,8 +199,9 @@ static csn_status read_stack(struct firefox_reader *r, size_t i) {
     const int64_t frame = r->stack_frame.items.items[i], prefix = cell(&r->stack_prefix, (int64_t)i);
     struct firefox_stack stack = { 0, 0 };
     if (prefix >= (int64_t)i || frame < 0 || (uint64_t)frame >= r->frame[FRAME_FUNC].items.count)
-        return csni_fail(r->err, CSN_E_FORMAT, "stackTable", i, "stack %zu has frame %lld and prefix %lld, there are %zu frames and %zu stacks before it",
-                         i, (long long)frame, (long long)prefix, r->frame[FRAME_FUNC].items.count, i);
+        return csni_fail(r->err, CSN_E_FORMAT, "stackTable", i,
+                         "stack %zu has frame %lld and prefix %lld, there are %zu frames and %zu stacks before it", i,
+                         (long long)frame, (long long)prefix, r->frame[FRAME_FUNC].items.count, i);
     const struct firefox_stack caller = prefix >= 0 ? r->stacks.items[prefix] : (struct firefox_stack){ PROFILE_NO_STACK, 0 };
     uint32_t below = caller.node;
     if (prefix >= 0 && is_inlined_into(r, frame, r->stack_frame.items.items[prefix])) {
@@ -239,14 +240,16 @@ static double number_or(struct csni_span value, double otherwise) {
 static csn_status number_of(struct firefox_reader *r, const char *what, struct csni_span item, double otherwise, double *out) {
     *out = otherwise;
     if (csni_json_number(item, out) || (item.size == 4 && memcmp(item.ptr, "null", 4) == 0)) return CSN_OK;
-    return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(item.ptr - r->scan.all.ptr), "a sample has %s %.*s, need a number", what,
-                     (int)(item.size < 32 ? item.size : 32), (const char *)item.ptr);
+    return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(item.ptr - r->scan.all.ptr),
+                     "a sample has %s %.*s, need a number", what, (int)(item.size < 32 ? item.size : 32),
+                     (const char *)item.ptr);
 }
 
 static csn_status add_weight(struct firefox_reader *r, struct csni_span item, double weight, int64_t *value) {
     if (!(weight > -9e18 && weight < 9e18))
-        return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(item.ptr - r->scan.all.ptr), "a sample has weight %.*s, need at most 9e18",
-                         (int)(item.size < 32 ? item.size : 32), (const char *)item.ptr);
+        return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(item.ptr - r->scan.all.ptr),
+                         "a sample has weight %.*s, need at most 9e18", (int)(item.size < 32 ? item.size : 32),
+                         (const char *)item.ptr);
     csni_profile_add_value(value, (int64_t)(weight < 0 ? weight - 0.5 : weight + 0.5));
     return CSN_OK;
 }
@@ -270,8 +273,8 @@ static csn_status read_samples(struct firefox_reader *r, struct csni_span sample
         time_ms += delta;
         if (!csni_json_integer(stack, &number)) number = -1;
         if (number >= (int64_t)r->stacks.count || (number < 0 && stack.ptr[0] != 'n'))
-            return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(stack.ptr - r->scan.all.ptr), "a sample has stack %lld, there are %zu",
-                             (long long)number, r->stacks.count);
+            return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(stack.ptr - r->scan.all.ptr),
+                             "a sample has stack %lld, there are %zu", (long long)number, r->stacks.count);
         row.stack = number >= 0 ? r->stacks.items[number].node : PROFILE_NO_STACK;
         row.time_ns = time_ms > -9e12 && time_ms < 9e12 ? (int64_t)(time_ms * 1e6) : 0;
         int64_t *values = csni_profile_sample(r->p, &row, r->err);
@@ -328,12 +331,12 @@ static csn_status read_thread(struct firefox_reader *r, struct csni_span thread)
 enum { LIB_PATH, LIB_NAME, LIB_CODE_ID, LIB_DEBUG_NAME, LIB_BREAKPAD_ID, LIB_MEMBERS };
 
 static bool has_pdb(struct csn_str name) {
-    return name.len > 4 && name.ptr[name.len - 4] == '.' && (name.ptr[name.len - 3] | 0x20) == 'p' && (name.ptr[name.len - 2] | 0x20) == 'd'
-           && (name.ptr[name.len - 1] | 0x20) == 'b';
+    return name.len > 4 && name.ptr[name.len - 4] == '.' && (name.ptr[name.len - 3] | 0x20) == 'p' &&
+           (name.ptr[name.len - 2] | 0x20) == 'd' && (name.ptr[name.len - 1] | 0x20) == 'b';
 }
 
-/* The build id of a Windows image is the GUID of its PDB, which Breakpad's form has in the other byte order: its code id is a time stamp and a
- * size. Empty: the form is another one. */
+/* The build id of a Windows image is the GUID of its PDB, which Breakpad's form has in the other byte order: its
+ * code id is a time stamp and a size. Empty: the form is another one. */
 static struct csn_str guid_digits(struct csn_str breakpad_id, char out[32]) {
     static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
     if (breakpad_id.len < 32) return CSN_STR("");
@@ -361,7 +364,8 @@ static csn_status read_meta(struct firefox_reader *r, struct csni_span meta) {
     struct json_member m[] = { { .key = "interval" }, { .key = "startTime" }, { .key = "preprocessedProfileVersion" } };
     CSNI_TRY(csni_json_members(&r->scan, meta, m, 3));
     if (!m[2].value.size)
-        return csni_fail(r->err, CSN_E_UNSUPPORTED, "JSON", 0, "meta has no preprocessedProfileVersion: not a processed profile of the Firefox Profiler");
+        return csni_fail(r->err, CSN_E_UNSUPPORTED, "JSON", 0,
+                         "meta has no preprocessedProfileVersion: not a processed profile of the Firefox Profiler");
     const double start_ms = number_or(m[1].value, 0);
     r->interval_ms = number_or(m[0].value, 1);
     if (start_ms > 0 && start_ms < 9e12) r->p->time_ns = (int64_t)(start_ms * 1e6);
@@ -376,8 +380,8 @@ static csn_status read_root(struct firefox_reader *r) {
     CSNI_TRY(csni_json_value(&r->scan, &root));
     for (const uint8_t *p = root.ptr + root.size, *end = r->scan.all.ptr + r->scan.all.size; p < end; p++)
         if (*p != ' ' && *p != '\t' && *p != '\n' && *p != '\r')
-            return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(p - r->scan.all.ptr), "more text after the profile, in a text of %zu bytes",
-                             r->scan.all.size);
+            return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(p - r->scan.all.ptr),
+                             "more text after the profile, in a text of %zu bytes", r->scan.all.size);
     CSNI_TRY(csni_json_members(&r->scan, root, m, 5));
     CSNI_TRY(read_meta(r, m[0].value));
     while (csni_json_item(&m[1].value, &item)) CSNI_TRY(read_lib(r, item));

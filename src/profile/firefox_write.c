@@ -54,8 +54,9 @@ static void put_string(struct firefox_writer *w, struct csn_str text) { csni_pro
 static void put_ms(struct firefox_writer *w, int64_t ns) {
     char text[40];
     const uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-    csni_profile_put(w->out, text, (size_t)snprintf(text, sizeof text, "%s%llu.%06llu", ns < 0 ? "-" : "", (unsigned long long)(size / 1000000),
-                                                    (unsigned long long)(size % 1000000)));
+    csni_profile_put(w->out, text,
+                     (size_t)snprintf(text, sizeof text, "%s%llu.%06llu", ns < 0 ? "-" : "",
+                                      (unsigned long long)(size / 1000000), (unsigned long long)(size % 1000000)));
 }
 
 /* ---- the tables of a thread ---- */
@@ -97,7 +98,8 @@ static int64_t relative_address(const struct firefox_writer *w, const struct pro
     uint64_t address = csni_profile_written_addr(location);
     if (location->kind == CSN_PROFILE_AT_NAME || location->module == CSN_PROFILE_NO_MODULE) return -1;
     const struct profile_module *module = &w->p->modules.items[location->module];
-    if (location->kind == CSN_PROFILE_AT_PC && module->start && address >= module->start) address = address - module->start + module->file_off;
+    if (location->kind == CSN_PROFILE_AT_PC && module->start && address >= module->start)
+        address = address - module->start + module->file_off;
     return address > INT64_MAX >> 10 ? -1 : (int64_t)address; /* a number of JavaScript has 53 bits */
 }
 
@@ -230,7 +232,8 @@ struct firefox_column {
     void (*cell)(struct firefox_writer *w, size_t row);
 };
 
-static void put_whole_table(struct firefox_writer *w, const char *key, size_t rows, const struct firefox_column *columns, size_t count) {
+static void put_whole_table(struct firefox_writer *w, const char *key, size_t rows,
+                            const struct firefox_column *columns, size_t count) {
     put_table(w, key, rows);
     for (size_t i = 0; i < count; i++) put_column(w, columns[i].key, rows, columns[i].cell);
     put(w, "}");

@@ -34,7 +34,8 @@ static void put_folded_name(struct csni_buffer *line, struct csn_str name) {
 }
 
 /* Of a caller the return address, from whatever format. */
-static void put_unknown(struct csni_buffer *line, const struct csn_profile *p, const struct profile_location *location, bool is_caller) {
+static void put_unknown(struct csni_buffer *line, const struct csn_profile *p, const struct profile_location *location,
+                        bool is_caller) {
     static const char digits[] = "0123456789abcdef";
     char text[2 + 16], *at = text + sizeof text;
     uint64_t value = csni_profile_return_address(location, is_caller);
@@ -55,7 +56,8 @@ static void put_unknown(struct csni_buffer *line, const struct csn_profile *p, c
     csni_buffer_put(line, at, (size_t)(text + sizeof text - at));
 }
 
-static void put_location_names(struct csni_buffer *line, const struct csn_profile *p, const struct profile_location *location, bool is_caller) {
+static void put_location_names(struct csni_buffer *line, const struct csn_profile *p,
+                               const struct profile_location *location, bool is_caller) {
     if (!location->line_count) put_unknown(line, p, location, is_caller);
     for (uint32_t k = location->line_count; k-- > 0;) {
         const struct profile_function *function = &p->functions.items[p->lines.items[location->first_line + k].function];
@@ -108,7 +110,8 @@ static void gather_rows(struct folded_writer *w) {
     csni_merge_sort(rows, rows + w->count, w->count, sizeof *rows, row_before, NULL);
     for (size_t i = 0, next; i < w->count; i = next) {
         struct folded_row row = { .stack = rows[i].stack };
-        for (next = i; next < w->count && rows[next].stack == row.stack; next++) csni_profile_add_value(&row.value, rows[next].value);
+        for (next = i; next < w->count && rows[next].stack == row.stack; next++)
+            csni_profile_add_value(&row.value, rows[next].value);
         if (row.value) rows[w->row_count++] = row;
     }
 }

@@ -79,7 +79,8 @@ static uint32_t page_child(struct page_writer *w, uint32_t parent, uint32_t func
     uint32_t number;
     if (csni_profile_table_find(&w->node_table, hash, page_node_equals, w, &node, &number)) return number;
     number = (uint32_t)w->nodes.count;
-    w->failed |= !csni_vec_push(&w->nodes, node) || !csni_vec_push(&w->selfs, none) || !csni_profile_table_add(&w->node_table, hash, number);
+    w->failed |= !csni_vec_push(&w->nodes, node) || !csni_vec_push(&w->selfs, none) ||
+                 !csni_profile_table_add(&w->node_table, hash, number);
     return number;
 }
 
@@ -117,7 +118,8 @@ static uint32_t page_line(struct page_writer *w, uint32_t file, uint32_t line) {
 }
 
 /* Once in a stack, however often it is there. */
-static void count_line(struct page_writer *w, uint32_t file, uint32_t line, uint32_t stack, uint32_t input, int64_t value, bool is_self) {
+static void count_line(struct page_writer *w, uint32_t file, uint32_t line, uint32_t stack, uint32_t input,
+                       int64_t value, bool is_self) {
     const uint32_t number = page_line(w, file, line);
     if (w->failed) return;
     if (is_self) csni_profile_add_value(&w->line_selfs.items[number].by_input[input], value);
@@ -164,7 +166,8 @@ static void build_page(struct page_writer *w) {
 
 static uint64_t magnitude(const struct page_values *values) {
     uint64_t sum = 0;
-    for (size_t i = 0; i < PAGE_INPUTS; i++) sum += values->by_input[i] < 0 ? 0 - (uint64_t)values->by_input[i] : (uint64_t)values->by_input[i];
+    for (size_t i = 0; i < PAGE_INPUTS; i++)
+        sum += values->by_input[i] < 0 ? 0 - (uint64_t)values->by_input[i] : (uint64_t)values->by_input[i];
     return sum;
 }
 

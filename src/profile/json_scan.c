@@ -64,7 +64,9 @@ csn_status csni_json_value(const struct json_scan *scan, struct csni_span *out) 
     if (scan->all.size >= 3 && begin[0] == 0xef && begin[1] == 0xbb && begin[2] == 0xbf) begin += 3;
     begin = skip_blanks(begin, end);
     const uint8_t *after = skip_value(begin, end, &wrong);
-    if (!after) return csni_json_fail(scan, wrong, wrong >= end ? "the text ends within a value" : "brackets do not match, or are too deep");
+    if (!after)
+        return csni_json_fail(scan, wrong,
+                              wrong >= end ? "the text ends within a value" : "brackets do not match, or are too deep");
     *out = (struct csni_span){ begin, (size_t)(after - begin) };
     return CSN_OK;
 }
@@ -74,7 +76,8 @@ static bool key_equals(const uint8_t *quote, const uint8_t *after, const char *k
     return (size_t)(after - quote) == len + 2 && memcmp(quote + 1, key, len) == 0;
 }
 
-static void take_member(struct json_member *members, size_t count, const uint8_t *quote, const uint8_t *after, struct csni_span value) {
+static void take_member(struct json_member *members, size_t count, const uint8_t *quote, const uint8_t *after,
+                        struct csni_span value) {
     const bool is_null = value.size == 4 && memcmp(value.ptr, "null", 4) == 0;
     for (size_t i = 0; i < count; i++)
         if (key_equals(quote, after, members[i].key)) members[i].value = is_null ? (struct csni_span){ NULL, 0 } : value;
@@ -124,7 +127,8 @@ bool csni_json_number(struct csni_span value, double *out) {
     size_t used = 0, i = 0, decimals = 0;
     long exponent = 0;
     bool after_point = false;
-    if (!value.size || value.size >= LONGEST || !(value.ptr[0] == '-' || (value.ptr[0] >= '0' && value.ptr[0] <= '9'))) return false;
+    if (!value.size || value.size >= LONGEST || !(value.ptr[0] == '-' || (value.ptr[0] >= '0' && value.ptr[0] <= '9')))
+        return false;
     for (; i < value.size && value.ptr[i] != 'e' && value.ptr[i] != 'E'; i++) {
         const uint8_t c = value.ptr[i];
         if (c == '.' && !after_point) {
@@ -191,8 +195,8 @@ static const uint8_t *put_escape(struct csni_buffer *out, const uint8_t *p, cons
     if (p + 1 >= end) return end;
     if (p[1] == 'u' && read_unit(p + 2, end, &unit)) {
         p += 6;
-        if (unit >= 0xd800 && unit < 0xdc00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u' && read_unit(p + 2, end, &low) && low >= 0xdc00
-            && low < 0xe000) {
+        if (unit >= 0xd800 && unit < 0xdc00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u' &&
+            read_unit(p + 2, end, &low) && low >= 0xdc00 && low < 0xe000) {
             unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
             p += 6;
         }

@@ -144,7 +144,8 @@ static csn_status put_json_text(struct otlp_json_reader *r, const struct otlp_fi
 
 /* ---- messages ---- */
 
-static csn_status put_json_field(struct otlp_json_reader *r, const struct otlp_field *field, struct csni_span value, unsigned depth) {
+static csn_status put_json_field(struct otlp_json_reader *r, const struct otlp_field *field, struct csni_span value,
+                                 unsigned depth) {
     if (field->kind == OTLP_TEXT || field->kind == OTLP_BASE64 || field->kind == OTLP_HEX) return put_json_text(r, field, value);
     if (field->kind != OTLP_MESSAGE) {
         put_tag(r, field->number, field->kind == OTLP_FIXED64 || field->kind == OTLP_DOUBLE ? PROTO_FIXED64 : PROTO_VARINT);
@@ -160,7 +161,8 @@ static csn_status put_json_field(struct otlp_json_reader *r, const struct otlp_f
     return close_field(r, start);
 }
 
-static csn_status put_json_list(struct otlp_json_reader *r, const struct otlp_field *field, struct csni_span array, unsigned depth) {
+static csn_status put_json_list(struct otlp_json_reader *r, const struct otlp_field *field, struct csni_span array,
+                                unsigned depth) {
     struct csni_span at = array, item;
     if (array.ptr[0] != '[') return fail_kind(r, array, "a value is no array");
     if (field->kind <= OTLP_BOOL) return put_json_numbers(r, field, array);
@@ -180,7 +182,8 @@ static csn_status put_json_message(struct otlp_json_reader *r, struct csni_span 
     for (size_t i = 0; i < count; i++) {
         const struct otlp_field *field = &type->fields[i];
         if (!members[i].value.size) continue;
-        CSNI_TRY(field->repeated ? put_json_list(r, field, members[i].value, depth) : put_json_field(r, field, members[i].value, depth));
+        CSNI_TRY(field->repeated ? put_json_list(r, field, members[i].value, depth)
+                                 : put_json_field(r, field, members[i].value, depth));
     }
     return CSN_OK;
 }

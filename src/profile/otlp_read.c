@@ -33,18 +33,19 @@ static const char SECTION[] = "OTLP";
 static csn_status fail_memory(struct otlp_reader *r) { return csni_fail_memory(r->err, 0); }
 
 static csn_status fail_message(struct otlp_reader *r, const char *what, const struct csni_cursor *c) {
-    return csni_fail(r->err, CSN_E_FORMAT, SECTION, (uint64_t)(c->begin - r->all.ptr), "%s of %zu bytes is damaged at byte %llu", what,
-                     (size_t)(c->end - c->begin), (unsigned long long)c->failed_at);
+    return csni_fail(r->err, CSN_E_FORMAT, SECTION, (uint64_t)(c->begin - r->all.ptr),
+                     "%s of %zu bytes is damaged at byte %llu", what, (size_t)(c->end - c->begin),
+                     (unsigned long long)c->failed_at);
 }
 
 static csn_status fail_index(struct otlp_reader *r, struct csni_span at, const char *what, uint64_t index, size_t count) {
-    return csni_fail(r->err, CSN_E_FORMAT, SECTION, at.ptr ? (uint64_t)(at.ptr - r->all.ptr) : 0, "%s %llu does not exist, there are %zu", what,
-                     (unsigned long long)index, count);
+    return csni_fail(r->err, CSN_E_FORMAT, SECTION, at.ptr ? (uint64_t)(at.ptr - r->all.ptr) : 0,
+                     "%s %llu does not exist, there are %zu", what, (unsigned long long)index, count);
 }
 
 /* The table's number; index 0 may be missing in an empty table. */
-static csn_status number_of(struct otlp_reader *r, const struct otlp_table *table, uint64_t index, struct csni_span at, const char *what,
-                            uint32_t *out) {
+static csn_status number_of(struct otlp_reader *r, const struct otlp_table *table, uint64_t index, struct csni_span at,
+                            const char *what, uint32_t *out) {
     *out = 0;
     if (index < table->items.count) *out = table->items.items[index];
     else if (index) return fail_index(r, at, what, index, table->items.count);
@@ -58,7 +59,8 @@ static csn_status string_of(struct otlp_reader *r, uint64_t index, struct csni_s
 typedef csn_status otlp_message(struct otlp_reader *r, struct csni_span bytes);
 
 /* Calls `read` for each field `number` of a message. */
-static csn_status each_message(struct otlp_reader *r, struct csni_span bytes, uint32_t number, const char *what, otlp_message *read) {
+static csn_status each_message(struct otlp_reader *r, struct csni_span bytes, uint32_t number, const char *what,
+                               otlp_message *read) {
     struct csni_cursor c = csni_cursor_at(bytes, false);
     struct proto_field field;
     while (csni_proto_next(&c, &field))
@@ -99,7 +101,8 @@ static csn_status read_value(struct otlp_reader *r, struct csni_span bytes, stru
         if (field.number >= 5 && field.number <= 7) *is_label = false;
         if (field.number == 4 && field.type == PROTO_FIXED64) CSNI_TRY(read_double(r, field.value, &out->text));
         if (field.number == 1 && field.type == PROTO_BYTES)
-            CSNI_TRY(csni_profile_string(r->p, (struct csn_str){ (const char *)field.bytes.ptr, field.bytes.size }, &out->text, r->err));
+            CSNI_TRY(csni_profile_string(r->p, (struct csn_str){ (const char *)field.bytes.ptr, field.bytes.size },
+                                         &out->text, r->err));
         if ((field.number == 2 || field.number == 3) && field.type == PROTO_VARINT) out->number = (int64_t)field.value;
         if (field.number == 8 && field.type == PROTO_VARINT) CSNI_TRY(string_of(r, field.value, bytes, &out->text));
     }
@@ -128,7 +131,8 @@ static csn_status take_attributes(struct otlp_reader *r, const struct proto_fiel
     bool more = field->type == PROTO_VARINT || csni_proto_next_number(&packed, &index);
     for (; more; more = csni_proto_next_number(&packed, &index)) {
         if (index >= r->attributes.count) return fail_index(r, field->bytes, "attribute", index, r->attributes.count);
-        if (index && r->attributes.items[index].key && !csni_vec_push(&r->labels, r->attributes.items[index])) return fail_memory(r);
+        if (index && r->attributes.items[index].key && !csni_vec_push(&r->labels, r->attributes.items[index]))
+            return fail_memory(r);
     }
     return packed.failed ? fail_message(r, "a list of attributes", &packed) : CSN_OK;
 }
@@ -169,9 +173,11 @@ static csn_status read_mapping(struct otlp_reader *r, struct csni_span bytes) {
     if (c.failed) return fail_message(r, "a mapping", &c);
     CSNI_TRY(string_of(r, numbers[4], bytes, &path));
     for (size_t i = 0; i < r->labels.count; i++)
-        if (is_build_id_key(csni_profile_str(r->p, r->labels.items[i].key))) build_id = csni_profile_str(r->p, r->labels.items[i].text);
+        if (is_build_id_key(csni_profile_str(r->p, r->labels.items[i].key)))
+            build_id = csni_profile_str(r->p, r->labels.items[i].text);
     if (r->mappings.items.count) /* the first is no mapping */
-        CSNI_TRY(csni_profile_hex_module(r->p, csni_profile_str(r->p, path), build_id, numbers[1], numbers[2], numbers[3], &number, r->err));
+        CSNI_TRY(csni_profile_hex_module(r->p, csni_profile_str(r->p, path), build_id, numbers[1], numbers[2],
+                                         numbers[3], &number, r->err));
     return csni_vec_push(&r->mappings.items, number) ? CSN_OK : fail_memory(r);
 }
 
@@ -275,14 +281,17 @@ static csn_status sample_thread(struct otlp_reader *r, uint32_t *out) {
     return csni_profile_thread(r->p, &thread, out, r->err);
 }
 
-/* A profile has one type of values: the same samples follow once more for the next type, in the same order, perhaps without those that have
- * none of it. Where each sample is kept, they are found again among the next few of the first profile. NULL: it is another sample. */
+/* A profile has one type of values: the same samples follow once more for the next type, in the same order, perhaps
+ * without those that have none of it. Where each sample is kept, they are found again among the next few of the
+ * first profile. NULL: it is another sample. */
 static int64_t *find_twin(struct otlp_reader *r, const struct profile_sample_row *row) {
     enum { TWINS_AHEAD = 64 };
     const size_t end = r->twins_end - r->twin > TWINS_AHEAD ? r->twin + TWINS_AHEAD : r->twins_end;
     for (size_t i = r->twin; i < end; i++) {
         const struct profile_sample_row *twin = &r->p->samples.items[i];
-        if (twin->stack != row->stack || twin->labels != row->labels || twin->thread != row->thread || twin->time_ns != row->time_ns) continue;
+        if (twin->stack != row->stack || twin->labels != row->labels || twin->thread != row->thread ||
+            twin->time_ns != row->time_ns)
+            continue;
         r->twin = i + 1;
         return r->p->values.items + i * r->p->value_stride;
     }
@@ -290,7 +299,8 @@ static int64_t *find_twin(struct otlp_reader *r, const struct profile_sample_row
 }
 
 /* One observation: `value` of the type `type`. */
-static csn_status add_observation(struct otlp_reader *r, struct profile_sample_row *row, uint32_t type, int64_t value, uint64_t time) {
+static csn_status add_observation(struct otlp_reader *r, struct profile_sample_row *row, uint32_t type, int64_t value,
+                                  uint64_t time) {
     row->time_ns = (int64_t)time;
     int64_t *twin = find_twin(r, row);
     if (twin) {
@@ -380,7 +390,8 @@ static csn_status read_resource_attribute(struct otlp_reader *r, struct csni_spa
     bool is_label = true;
     while (csni_proto_next(&c, &field)) {
         if (field.number == 1 && field.type == PROTO_BYTES)
-            CSNI_TRY(csni_profile_string(r->p, (struct csn_str){ (const char *)field.bytes.ptr, field.bytes.size }, &label.key, r->err));
+            CSNI_TRY(csni_profile_string(r->p, (struct csn_str){ (const char *)field.bytes.ptr, field.bytes.size },
+                                         &label.key, r->err));
         if (field.number == 2 && field.type == PROTO_BYTES) CSNI_TRY(read_value(r, field.bytes, &label, &is_label));
         if (field.number == 3 && field.type == PROTO_VARINT && field.value) CSNI_TRY(string_of(r, field.value, bytes, &label.key));
     }

@@ -1,5 +1,5 @@
-/* opentelemetry/proto/profiles/v1development/profiles.proto, with the messages of common and resource that it uses. Names are those of
- * the JSON mapping. */
+/* opentelemetry/proto/profiles/v1development/profiles.proto, with the messages of common and resource that it uses.
+ * Names are those of the JSON mapping. */
 #include "profile/otlp_schema.h"
 
 #include <stddef.h>
@@ -29,7 +29,8 @@ MESSAGE(scope, FIELD("name", 1, OTLP_TEXT), FIELD("version", 2, OTLP_TEXT), MANY
         FIELD("droppedAttributesCount", 4, OTLP_NUMBER));
 MESSAGE(entity_ref, FIELD("schemaUrl", 1, OTLP_TEXT), FIELD("type", 2, OTLP_TEXT), LIST("idKeys", 3, OTLP_TEXT),
         LIST("descriptionKeys", 4, OTLP_TEXT));
-MESSAGE(resource, MANY("attributes", 1, key_value), FIELD("droppedAttributesCount", 2, OTLP_NUMBER), MANY("entityRefs", 3, entity_ref));
+MESSAGE(resource, MANY("attributes", 1, key_value), FIELD("droppedAttributesCount", 2, OTLP_NUMBER),
+        MANY("entityRefs", 3, entity_ref));
 
 MESSAGE(value_type, FIELD("typeStrindex", 1, OTLP_NUMBER), FIELD("unitStrindex", 2, OTLP_NUMBER));
 MESSAGE(sample, FIELD("stackIndex", 1, OTLP_NUMBER), LIST("attributeIndices", 2, OTLP_NUMBER), FIELD("linkIndex", 3, OTLP_NUMBER),
@@ -40,10 +41,12 @@ MESSAGE(profile, ONE("sampleType", 1, value_type), MANY("samples", 2, sample), F
         FIELD("originalPayloadFormat", 9, OTLP_TEXT), FIELD("originalPayload", 10, OTLP_BASE64),
         LIST("attributeIndices", 11, OTLP_NUMBER));
 MESSAGE(scope_profiles, ONE("scope", 1, scope), MANY("profiles", 2, profile), FIELD("schemaUrl", 3, OTLP_TEXT));
-MESSAGE(resource_profiles, ONE("resource", 1, resource), MANY("scopeProfiles", 2, scope_profiles), FIELD("schemaUrl", 3, OTLP_TEXT));
+MESSAGE(resource_profiles, ONE("resource", 1, resource), MANY("scopeProfiles", 2, scope_profiles),
+        FIELD("schemaUrl", 3, OTLP_TEXT));
 
-MESSAGE(mapping, FIELD("memoryStart", 1, OTLP_UNSIGNED), FIELD("memoryLimit", 2, OTLP_UNSIGNED), FIELD("fileOffset", 3, OTLP_UNSIGNED),
-        FIELD("filenameStrindex", 4, OTLP_NUMBER), LIST("attributeIndices", 5, OTLP_NUMBER));
+MESSAGE(mapping, FIELD("memoryStart", 1, OTLP_UNSIGNED), FIELD("memoryLimit", 2, OTLP_UNSIGNED),
+        FIELD("fileOffset", 3, OTLP_UNSIGNED), FIELD("filenameStrindex", 4, OTLP_NUMBER),
+        LIST("attributeIndices", 5, OTLP_NUMBER));
 MESSAGE(line, FIELD("functionIndex", 1, OTLP_NUMBER), FIELD("line", 2, OTLP_LONG), FIELD("column", 3, OTLP_LONG));
 MESSAGE(location, FIELD("mappingIndex", 1, OTLP_NUMBER), FIELD("address", 2, OTLP_UNSIGNED), MANY("lines", 3, line),
         LIST("attributeIndices", 4, OTLP_NUMBER));
@@ -52,8 +55,9 @@ MESSAGE(function, FIELD("nameStrindex", 1, OTLP_NUMBER), FIELD("systemNameStrind
 MESSAGE(link, FIELD("traceId", 1, OTLP_HEX), FIELD("spanId", 2, OTLP_HEX));
 MESSAGE(attribute, FIELD("keyStrindex", 1, OTLP_NUMBER), ONE("value", 2, any_value), FIELD("unitStrindex", 3, OTLP_NUMBER));
 MESSAGE(stack, LIST("locationIndices", 1, OTLP_NUMBER));
-MESSAGE(dictionary, MANY("mappingTable", 1, mapping), MANY("locationTable", 2, location), MANY("functionTable", 3, function),
-        MANY("linkTable", 4, link), LIST("stringTable", 5, OTLP_TEXT), MANY("attributeTable", 6, attribute), MANY("stackTable", 7, stack));
+MESSAGE(dictionary, MANY("mappingTable", 1, mapping), MANY("locationTable", 2, location),
+        MANY("functionTable", 3, function), MANY("linkTable", 4, link), LIST("stringTable", 5, OTLP_TEXT),
+        MANY("attributeTable", 6, attribute), MANY("stackTable", 7, stack));
 
 static const struct otlp_field profiles_data_fields[] = {
     MANY("resourceProfiles", 1, resource_profiles), ONE("dictionary", 2, dictionary), END,

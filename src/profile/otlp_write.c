@@ -79,7 +79,8 @@ static void put_labels(struct otlp_writer *w) {
             const struct profile_label *label = &p->labels.items[set->first + k];
             if (w->attributes[set->first + k]) continue;
             w->attributes[set->first + k] = ++w->attribute_count;
-            put_attribute(w, string_index(w, label->key), csni_profile_str(p, label->text), label->number, string_index(w, label->unit));
+            put_attribute(w, string_index(w, label->key), csni_profile_str(p, label->text), label->number,
+                          string_index(w, label->unit));
         }
     }
 }

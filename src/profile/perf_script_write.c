@@ -27,10 +27,12 @@ static void put_frame_line(struct profile_out *out, uint64_t addr, struct csn_st
 }
 
 /* Inlined calls stand above the function that they are in, with its address. */
-static void put_chain_location(struct profile_out *out, const struct csn_profile *p, const struct profile_location *location, bool is_caller) {
+static void put_chain_location(struct profile_out *out, const struct csn_profile *p,
+                               const struct profile_location *location, bool is_caller) {
     const uint64_t addr = csni_profile_return_address(location, is_caller);
-    const struct csn_str module = location->module == CSN_PROFILE_NO_MODULE ? CSN_STR("")
-                                                                             : csni_profile_str(p, p->modules.items[location->module].path);
+    const struct csn_str module = location->module == CSN_PROFILE_NO_MODULE
+                                      ? CSN_STR("")
+                                      : csni_profile_str(p, p->modules.items[location->module].path);
     for (uint32_t k = 0; k < location->line_count; k++) {
         const struct profile_line *line = &p->lines.items[location->first_line + k];
         const struct csn_str name = csni_profile_str(p, p->functions.items[line->function].name);
@@ -46,9 +48,11 @@ static void put_head(struct profile_out *out, const struct csn_profile *p, const
     const uint64_t time = row->time_ns < 0 ? 0 : (uint64_t)row->time_ns;
     char text[96];
     put_one_line(out, name.len ? name : CSN_STR("?"));
-    csni_profile_put(out, text, (size_t)snprintf(text, sizeof text, " %llu/%llu %llu.%09llu: %lld ", (unsigned long long)thread->pid,
-                                                 (unsigned long long)thread->tid, (unsigned long long)(time / 1000000000),
-                                                 (unsigned long long)(time % 1000000000), (long long)value));
+    csni_profile_put(out, text,
+                     (size_t)snprintf(text, sizeof text, " %llu/%llu %llu.%09llu: %lld ",
+                                      (unsigned long long)thread->pid, (unsigned long long)thread->tid,
+                                      (unsigned long long)(time / 1000000000), (unsigned long long)(time % 1000000000),
+                                      (long long)value));
     for (size_t i = 0; i < event.len; i++) csni_profile_put(out, event.ptr[i] > ' ' ? &event.ptr[i] : "_", 1);
     csni_profile_put_text(out, ":\n");
 }

@@ -380,8 +380,9 @@ static csn_status resolve_types(struct pprof_reader *r) {
     struct csn_profile *p = r->p;
     uint32_t places[PROFILE_VALUE_TYPES_MAX] = { 0 }, type, unit;
     if (r->types.count < r->most_values)
-        return csni_fail(r->err, CSN_E_FORMAT, SECTION, r->stream->off, "samples have %u values, but %zu types of values are declared",
-                         r->most_values, r->types.count);
+        return csni_fail(r->err, CSN_E_FORMAT, SECTION, r->stream->off,
+                         "samples have %u values, but %zu types of values are declared", r->most_values,
+                         r->types.count);
     for (size_t i = 0; i < r->types.count; i++) {
         uint32_t place;
         CSNI_TRY(string_of(r, r->types.items[i].type, "a type of values", &type));
@@ -434,7 +435,8 @@ static csn_status resolve_period(struct pprof_reader *r) {
     uint32_t type, unit;
     CSNI_TRY(string_of(r, r->period_type.type, "the type of the period", &type));
     CSNI_TRY(string_of(r, r->period_type.unit, "the unit of the period", &unit));
-    const bool is_first = !p->period_type && !p->period_unit && !p->period, is_same = p->period_type == type && p->period_unit == unit;
+    const bool is_first = !p->period_type && !p->period_unit && !p->period,
+               is_same = p->period_type == type && p->period_unit == unit;
     if (!is_first && !(is_same && (int64_t)r->period > p->period)) return CSN_OK;
     p->period_type = type;
     p->period_unit = unit;

@@ -90,7 +90,8 @@ static bool module_equals(const void *context, uint32_t number, const void *key)
            && a->build_id_size == b->build_id_size && memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
 }
 
-csn_status csn_profile_add_module(struct csn_profile *p, const struct csn_profile_module *given, uint32_t *out, struct csn_error *err) {
+csn_status csn_profile_add_module(struct csn_profile *p, const struct csn_profile_module *given, uint32_t *out,
+                                  struct csn_error *err) {
     struct profile_module module = { .start = given->start, .end = given->end, .file_off = given->file_off };
     if (given->build_id && given->build_id_size) {
         module.build_id_size = given->build_id_size < CSN_BUILD_ID_MAX ? (uint32_t)given->build_id_size : CSN_BUILD_ID_MAX;
@@ -115,7 +116,8 @@ static bool function_equals(const void *context, uint32_t number, const void *ke
     return a->name == b->name && a->system_name == b->system_name && a->file == b->file && a->start_line == b->start_line;
 }
 
-csn_status csni_profile_function(struct csn_profile *p, const struct profile_function *function, uint32_t *out, struct csn_error *err) {
+csn_status csni_profile_function(struct csn_profile *p, const struct profile_function *function, uint32_t *out,
+                                 struct csn_error *err) {
     const uint64_t hash = csni_hash_u64((uint64_t)function->name << 32 | function->file) ^ csni_hash_u64(function->system_name);
     if (csni_profile_table_find(&p->function_table, hash, function_equals, p, function, out)) return CSN_OK;
     const uint32_t number = (uint32_t)p->functions.count;
@@ -149,15 +151,16 @@ static bool location_equals(const void *context, uint32_t number, const void *ke
     const struct csn_profile *p = context;
     const struct location_key *wanted = key;
     const struct profile_location *a = &p->locations.items[number], *b = &wanted->location;
-    if (a->module != b->module || a->kind != b->kind || a->flags != b->flags || a->value != b->value || a->line_count != b->line_count)
+    if (a->module != b->module || a->kind != b->kind || a->flags != b->flags || a->value != b->value ||
+        a->line_count != b->line_count)
         return false;
     if (!a->line_count) return true;
     const struct profile_line *line = &p->lines.items[a->first_line];
     return line->function == wanted->line.function && line->line == wanted->line.line && line->column == wanted->line.column;
 }
 
-csn_status csni_profile_add_location(struct csn_profile *p, const struct csn_profile_location *given, uint32_t column, uint32_t start_line,
-                                     uint32_t *out, struct csn_error *err) {
+csn_status csni_profile_add_location(struct csn_profile *p, const struct csn_profile_location *given, uint32_t column,
+                                     uint32_t start_line, uint32_t *out, struct csn_error *err) {
     struct location_key key = { .location = { .module = given->module, .kind = given->kind, .flags = given->flags, .value = given->value } };
     struct profile_function function = { .start_line = start_line };
     if (given->module != CSN_PROFILE_NO_MODULE && given->module >= p->modules.count)
@@ -171,8 +174,9 @@ csn_status csni_profile_add_location(struct csn_profile *p, const struct csn_pro
         key.line.column = column;
         key.location.line_count = 1;
     }
-    const uint64_t hash = csni_hash_u64(given->value ^ (uint64_t)given->module << 40)
-                          ^ csni_hash_u64((uint64_t)key.line.function << 32 | given->flags << 4 | given->kind) ^ csni_hash_u64(column);
+    const uint64_t hash = csni_hash_u64(given->value ^ (uint64_t)given->module << 40) ^
+                          csni_hash_u64((uint64_t)key.line.function << 32 | given->flags << 4 | given->kind) ^
+                          csni_hash_u64(column);
     if (csni_profile_table_find(&p->location_table, hash, location_equals, p, &key, out)) return CSN_OK;
     key.location.first_line = (uint32_t)p->lines.count;
     if (key.location.line_count) CSNI_TRY(csni_profile_push_line(p, &key.line, err));
@@ -199,12 +203,14 @@ csn_status csni_profile_child(struct csn_profile *p, uint32_t caller, uint32_t l
     if (csni_profile_table_find(&p->node_table, hash, node_equals, p, &node, out)) return CSN_OK;
     const uint32_t number = (uint32_t)p->nodes.count;
     if (is_full(number)) return fail_count(err, "stacks");
-    if (!csni_vec_push(&p->nodes, node) || !csni_profile_table_add(&p->node_table, hash, number)) return csni_fail_memory(err, sizeof node);
+    if (!csni_vec_push(&p->nodes, node) || !csni_profile_table_add(&p->node_table, hash, number))
+        return csni_fail_memory(err, sizeof node);
     *out = number;
     return CSN_OK;
 }
 
-csn_status csn_profile_add_stack(struct csn_profile *p, const uint32_t *locations, size_t count, uint32_t *out, struct csn_error *err) {
+csn_status csn_profile_add_stack(struct csn_profile *p, const uint32_t *locations, size_t count, uint32_t *out,
+                                 struct csn_error *err) {
     uint32_t stack = PROFILE_NO_STACK;
     for (size_t i = 0; i < count; i++)
         if (locations[i] >= p->locations.count) return fail_number(err, "location", locations[i], p->locations.count);

@@ -119,8 +119,10 @@ csn_status csni_profile_push_line(struct csn_profile *profile, const struct prof
 /* A location of its own, even if there is an equal one. */
 csn_status csni_profile_push_location(struct csn_profile *profile, const struct profile_location *location, uint32_t *out,
                                       struct csn_error *err);
-csn_status csni_profile_child(struct csn_profile *profile, uint32_t caller, uint32_t location, uint32_t *out, struct csn_error *err);
-csn_status csni_profile_thread(struct csn_profile *profile, const struct profile_thread *thread, uint32_t *out, struct csn_error *err);
+csn_status csni_profile_child(struct csn_profile *profile, uint32_t caller, uint32_t location, uint32_t *out,
+                              struct csn_error *err);
+csn_status csni_profile_thread(struct csn_profile *profile, const struct profile_thread *thread, uint32_t *out,
+                               struct csn_error *err);
 csn_status csni_profile_label_set(struct csn_profile *profile, const struct profile_label *labels, size_t count, uint32_t *out,
                                   struct csn_error *err);
 /* The values of a sample with this row, all 0 if it is new. They stay where they are until the next sample. NULL: no memory, or

@@ -8,8 +8,8 @@
 #include "profile/legacy_read.h"
 #include "profile/proto_wire.h"
 
-csn_status csni_profile_hex_module(struct csn_profile *p, struct csn_str path, struct csn_str build_id, uint64_t start, uint64_t end,
-                                   uint64_t file_off, uint32_t *out, struct csn_error *err) {
+csn_status csni_profile_hex_module(struct csn_profile *p, struct csn_str path, struct csn_str build_id, uint64_t start,
+                                   uint64_t end, uint64_t file_off, uint32_t *out, struct csn_error *err) {
     static const char kernel[] = "[kernel";
     struct csn_profile_module module = { .path = path, .start = start, .end = end, .file_off = file_off };
     uint8_t bytes[CSN_BUILD_ID_MAX];
@@ -58,8 +58,9 @@ static bool next_varint(struct csni_cursor *c, uint64_t *out) {
     return !c->failed && c->p - from <= PROTO_VARINT_MAX;
 }
 
-/* Go's run-time library begins with a number (time_nanos) or with period_type. Every field that can be seen must be one of Profile, with
- * its wire type; there must be one more after the first. Text does not pass: of "PERFILE2", the second field is a number of bytes. */
+/* Go's run-time library begins with a number (time_nanos) or with period_type. Every field that can be seen must be
+ * one of Profile, with its wire type; there must be one more after the first. Text does not pass: of "PERFILE2", the
+ * second field is a number of bytes. */
 static bool has_pprof_fields(struct csni_span bytes) {
     enum { FIRST_NUMBER = 7, PERIOD_TYPE = 11, COMMENT = 13, LAST_FIELD = 15 };
     struct csni_cursor c = csni_cursor_at(bytes, false);
@@ -78,12 +79,15 @@ static bool has_pprof_fields(struct csni_span bytes) {
     return count > 1;
 }
 
-/* pprof begins with a ValueType, {1: number, 2: number}; OTLP with ResourceProfiles, whose fields are messages, or its dictionary. */
+/* pprof begins with a ValueType, {1: number, 2: number}; OTLP with ResourceProfiles, whose fields are messages, or
+ * its dictionary. */
 static uint32_t detect_protobuf(struct csni_span bytes) {
     uint64_t number, size;
     struct csni_span rest;
-    if (!read_head(bytes, &number, &size, &rest) || number > 6) return has_pprof_fields(bytes) ? CSN_PROFILE_PPROF : CSN_PROFILE_DETECT;
-    if (number == 1 && size <= 24 && (size == 0 || (rest.size && (rest.ptr[0] == 0x08 || rest.ptr[0] == 0x10)))) return CSN_PROFILE_PPROF;
+    if (!read_head(bytes, &number, &size, &rest) || number > 6)
+        return has_pprof_fields(bytes) ? CSN_PROFILE_PPROF : CSN_PROFILE_DETECT;
+    if (number == 1 && size <= 24 && (size == 0 || (rest.size && (rest.ptr[0] == 0x08 || rest.ptr[0] == 0x10))))
+        return CSN_PROFILE_PPROF;
     if (number == 1 && rest.size && (rest.ptr[0] == 0x0a || rest.ptr[0] == 0x12 || rest.ptr[0] == 0x1a)) return CSN_PROFILE_OTLP;
     if (number == 2 && rest.size && (rest.ptr[0] & 7) == 2) {
         struct csni_span inner = rest;
@@ -137,7 +141,9 @@ static csn_status read_stream(struct csn_profile *p, uint32_t format, struct csn
         return read_whole(p, format, stream, err);
     default: break;
     }
-    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "not a profile of pprof, OTLP, Firefox or gperftools: it begins with 0x%02x", *csni_profile_stream_at(stream));
+    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
+                     "not a profile of pprof, OTLP, Firefox or gperftools: it begins with 0x%02x",
+                     *csni_profile_stream_at(stream));
 }
 
 csn_status csn_profile_read(struct csn_profile *p, uint32_t format, struct csn_str name, csn_profile_source *source, void *context,

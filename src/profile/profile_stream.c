@@ -37,7 +37,8 @@ static csn_status fill_packed(struct csni_profile_stream *s, struct csn_error *e
 }
 
 /* Members may follow one another. */
-static csn_status inflate_some(struct csni_profile_stream *s, uint8_t *out, size_t capacity, size_t *out_size, struct csn_error *err) {
+static csn_status inflate_some(struct csni_profile_stream *s, uint8_t *out, size_t capacity, size_t *out_size,
+                               struct csn_error *err) {
     z_stream *z = s->inflater;
     const uint64_t off = s->off + csni_profile_stream_left(s);
     *out_size = 0;
@@ -45,8 +46,9 @@ static csn_status inflate_some(struct csni_profile_stream *s, uint8_t *out, size
         CSNI_TRY(fill_packed(s, err));
         const bool is_out = s->packed_start == s->packed_end;
         if (is_out && s->member_ended) return CSN_OK;
-        if (is_out) return csni_fail(err, CSN_E_TRUNCATED, "gzip", z->total_in, "the compressed data ends after %llu inflated bytes",
-                                     (unsigned long long)off);
+        if (is_out)
+            return csni_fail(err, CSN_E_TRUNCATED, "gzip", z->total_in,
+                             "the compressed data ends after %llu inflated bytes", (unsigned long long)off);
         if (s->member_ended && inflateReset(z) != Z_OK) return csni_fail_memory(err, 0);
         s->member_ended = false;
         z->next_in = s->packed + s->packed_start;
@@ -60,8 +62,8 @@ static csn_status inflate_some(struct csni_profile_stream *s, uint8_t *out, size
         if (result == Z_STREAM_END) s->member_ended = true;
         else if (result == Z_MEM_ERROR) return csni_fail_memory(err, 0);
         else if (result != Z_OK && result != Z_BUF_ERROR)
-            return csni_fail(err, CSN_E_FORMAT, "gzip", z->total_in, "%s, after %llu inflated bytes", z->msg ? z->msg : "damaged data",
-                             (unsigned long long)off);
+            return csni_fail(err, CSN_E_FORMAT, "gzip", z->total_in, "%s, after %llu inflated bytes",
+                             z->msg ? z->msg : "damaged data", (unsigned long long)off);
     }
     return CSN_OK;
 }
@@ -75,7 +77,8 @@ static csn_status open_inflater(struct csni_profile_stream *s, struct csn_error 
     (void)s;
     return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "the input is compressed with gzip, and this build has no zlib");
 }
-static csn_status inflate_some(struct csni_profile_stream *s, uint8_t *out, size_t capacity, size_t *out_size, struct csn_error *err) {
+static csn_status inflate_some(struct csni_profile_stream *s, uint8_t *out, size_t capacity, size_t *out_size,
+                               struct csn_error *err) {
     (void)out, (void)capacity, (void)out_size;
     return open_inflater(s, err);
 }

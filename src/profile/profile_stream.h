@@ -24,8 +24,8 @@ struct csni_profile_stream {
 };
 
 /* Reads the first bytes. After a failure the stream is closed. */
-csn_status csni_profile_stream_open(struct csni_profile_stream *stream, const struct csn_allocator *alloc, csn_profile_source *source,
-                                    void *context, struct csn_error *err);
+csn_status csni_profile_stream_open(struct csni_profile_stream *stream, const struct csn_allocator *alloc,
+                                    csn_profile_source *source, void *context, struct csn_error *err);
 void csni_profile_stream_close(struct csni_profile_stream *stream);
 /* Whether this build can inflate. */
 bool csni_profile_has_gzip(void);
@@ -39,6 +39,7 @@ static inline void csni_profile_stream_skip(struct csni_profile_stream *stream, 
 /* At least `size` bytes in the window, or all that is left. */
 csn_status csni_profile_stream_need(struct csni_profile_stream *stream, size_t size, struct csn_error *err);
 /* Everything that is left, in the window. CSN_E_LIMIT: more than `max` bytes. */
-csn_status csni_profile_stream_whole(struct csni_profile_stream *stream, uint64_t max, struct csni_span *out, struct csn_error *err);
+csn_status csni_profile_stream_whole(struct csni_profile_stream *stream, uint64_t max, struct csni_span *out,
+                                     struct csn_error *err);
 
 #endif

@@ -59,9 +59,10 @@ static uint64_t index_base(const struct csn_index *index) {
     return info.base_address;
 }
 
-/* perf maps the kernel at _text or _stext, from its first byte on or, once it was moved (KASLR), from the place where it is. It is moved by a
- * multiple of 64 KiB at least, and the index begins near _text. */
-static bool kernel_bias(struct symbolication *s, const struct profile_module *module, const struct csn_index *index, uint64_t *out) {
+/* perf maps the kernel at _text or _stext, from its first byte on or, once it was moved (KASLR), from the place
+ * where it is. It is moved by a multiple of 64 KiB at least, and the index begins near _text. */
+static bool kernel_bias(struct symbolication *s, const struct profile_module *module, const struct csn_index *index,
+                        uint64_t *out) {
     enum { UNIT = 1 << 16 };
     const uint64_t base = index_base(index);
     const bool is_kernel = csni_str_equal(csni_profile_str(s->p, module->path), CSN_STR("vmlinux")) && module->start >> 63 && base >> 63;
@@ -71,8 +72,8 @@ static bool kernel_bias(struct symbolication *s, const struct profile_module *mo
 }
 
 /* What a pc of the mapping is more than its address. Each module is a process of its own: profiles may be merged from several. */
-static csn_status mapping_bias(struct symbolication *s, struct csn_process_maps *maps, uint32_t number, const struct csn_index *index,
-                               uint64_t *out) {
+static csn_status mapping_bias(struct symbolication *s, struct csn_process_maps *maps, uint32_t number,
+                               const struct csn_index *index, uint64_t *out) {
     const struct profile_module *module = &s->p->modules.items[number];
     const struct csn_process_module *found;
     struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
@@ -102,7 +103,8 @@ static void mark_used_modules(const struct csn_profile *p, bool *used) {
             used[p->locations.items[i].module] = true;
 }
 
-static csn_status add_index(struct symbolication *s, struct csn_store *store, struct csn_process_maps *maps, uint32_t number, bool used) {
+static csn_status add_index(struct symbolication *s, struct csn_store *store, struct csn_process_maps *maps,
+                            uint32_t number, bool used) {
     struct profile_module *module = &s->p->modules.items[number];
     struct csn_module placed = { .name = csni_profile_str(s->p, module->path) };
     uint64_t bias = 0;
@@ -139,7 +141,8 @@ static uint64_t image_addr(const struct symbolication *s, const struct profile_l
     const struct csn_index *index = s->modules.items[location->module].index;
     const struct profile_module *module = &s->p->modules.items[location->module];
     /* What is below its mapping is no pc, but an address of the image already: some profilers say besides where that was mapped. */
-    if (location->kind == CSN_PROFILE_AT_PC && location->value < module->start && module->start < module->end) return location->value;
+    if (location->kind == CSN_PROFILE_AT_PC && location->value < module->start && module->start < module->end)
+        return location->value;
     if (location->kind == CSN_PROFILE_AT_PC) return location->value - s->biases.items[location->module];
     if (location->kind != CSN_PROFILE_AT_OFFSET) return location->value;
     /* Indexes of images that are not relocated may count from 0 all the same. */
@@ -148,7 +151,8 @@ static uint64_t image_addr(const struct symbolication *s, const struct profile_l
 }
 
 static bool has_index(const struct symbolication *s, const struct profile_location *location) {
-    return location->kind != CSN_PROFILE_AT_NAME && location->module != CSN_PROFILE_NO_MODULE && s->modules.items[location->module].index;
+    return location->kind != CSN_PROFILE_AT_NAME && location->module != CSN_PROFILE_NO_MODULE &&
+           s->modules.items[location->module].index;
 }
 
 static bool place_before(const void *context, const void *a, const void *b) {
@@ -206,7 +210,8 @@ static csn_status shown_name(struct symbolication *s, uint32_t stored, uint32_t 
 }
 
 static csn_status file_string(struct symbolication *s, const struct csn_frame *frame, uint32_t *out) {
-    if (!frame->directory.len || (frame->base.len && frame->base.ptr[0] == '/')) return csni_profile_string(s->p, frame->base, out, s->err);
+    if (!frame->directory.len || (frame->base.len && frame->base.ptr[0] == '/'))
+        return csni_profile_string(s->p, frame->base, out, s->err);
     s->text.size = 0;
     csni_buffer_put(&s->text, frame->directory.ptr, frame->directory.len);
     if (frame->directory.ptr[frame->directory.len - 1] != '/') csni_buffer_put(&s->text, "/", 1);
@@ -293,7 +298,9 @@ static csn_status variant_of(struct symbolication *s, uint32_t location, const s
     CSNI_TRY(csni_profile_push_location(s->p, &made, &variant.result, s->err));
     *out = variant.result;
     number = (uint32_t)s->variants.count;
-    return csni_vec_push(&s->variants, variant) && csni_profile_table_add(&s->variant_table, hash, number) ? CSN_OK : fail_no_memory(s);
+    return csni_vec_push(&s->variants, variant) && csni_profile_table_add(&s->variant_table, hash, number)
+               ? CSN_OK
+               : fail_no_memory(s);
 }
 
 static struct csn_stack_frame stack_frame(const struct symbolication *s, uint32_t number, bool is_first) {
@@ -371,8 +378,9 @@ static csn_status symbolicate(struct symbolication *s, struct csn_store *store) 
     return status;
 }
 
-csn_status csn_profile_symbolicate(struct csn_profile *p, struct csn_store *store, const struct csn_profile_symbolicate_options *given,
-                                   struct csn_profile_counts *out, struct csn_error *err) {
+csn_status csn_profile_symbolicate(struct csn_profile *p, struct csn_store *store,
+                                   const struct csn_profile_symbolicate_options *given, struct csn_profile_counts *out,
+                                   struct csn_error *err) {
     struct csn_profile_symbolicate_options options = CSN_PROFILE_SYMBOLICATE_OPTIONS_INIT;
     if (given) CSNI_TRY(csni_options_copy(&options, sizeof options, given, given->struct_size, err));
     const uint32_t unknown = options.flags & ~(uint32_t)CSN_PROFILE_MANGLED;

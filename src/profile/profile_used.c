@@ -71,7 +71,8 @@ csn_status csni_profile_used_init(struct profile_used *u, const struct csn_profi
     u->strings = new_numbers(u, 4, p->strings.count);
     u->module_order = new_numbers(u, 5, p->modules.count);
     u->module_last = csni_alloc_zeroed(u->alloc, p->modules.count + 1, sizeof *u->module_last);
-    if (!u->module_last || !u->nodes || !u->locations || !u->functions || !u->modules || !u->strings || !u->module_order || csni_profile_used_string(u, 0) == UINT32_MAX) {
+    if (!u->module_last || !u->nodes || !u->locations || !u->functions || !u->modules || !u->strings ||
+        !u->module_order || csni_profile_used_string(u, 0) == UINT32_MAX) {
         csni_profile_used_deinit(u);
         return csni_fail_memory(err, p->nodes.count * sizeof *u->nodes);
     }
@@ -110,8 +111,9 @@ uint64_t csni_profile_module_end(const struct profile_used *u, uint32_t module) 
     return last > UINT64_MAX - PAGE ? UINT64_MAX : (last / PAGE + 1) * PAGE;
 }
 
-void csni_profile_put_lines(struct csni_buffer *message, uint32_t number, struct csni_buffer *inner, const struct csn_profile *profile,
-                            const struct profile_used *used, const struct profile_location *location) {
+void csni_profile_put_lines(struct csni_buffer *message, uint32_t number, struct csni_buffer *inner,
+                            const struct csn_profile *profile, const struct profile_used *used,
+                            const struct profile_location *location) {
     for (uint32_t k = 0; k < location->line_count; k++) {
         const struct profile_line *line = &profile->lines.items[location->first_line + k];
         csni_proto_put_number(inner, 1, used->functions[line->function]);

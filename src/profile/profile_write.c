@@ -19,8 +19,8 @@ static csn_status write_format(struct csn_profile *p, uint32_t format, const str
     }
 }
 
-static csn_status write_to(struct csn_profile *p, uint32_t format, const struct csn_profile_write_options *options, struct csni_sink sink,
-                           struct csn_error *err) {
+static csn_status write_to(struct csn_profile *p, uint32_t format, const struct csn_profile_write_options *options,
+                           struct csni_sink sink, struct csn_error *err) {
     struct profile_out out;
     const bool gzip = format == CSN_PROFILE_PPROF && !(options->flags & CSN_PROFILE_PLAIN) && csni_profile_has_gzip();
     CSNI_TRY(csni_profile_out_open(&out, p->alloc, sink, gzip, err));
@@ -45,8 +45,8 @@ static csn_status copy_write_options(struct csn_profile_write_options *options, 
     return unknown ? csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown flags 0x%x for writing a profile", unknown) : CSN_OK;
 }
 
-csn_status csn_profile_write_file(struct csn_profile *p, uint32_t format, const char *path, const struct csn_profile_write_options *given,
-                                  struct csn_error *err) {
+csn_status csn_profile_write_file(struct csn_profile *p, uint32_t format, const char *path,
+                                  const struct csn_profile_write_options *given, struct csn_error *err) {
     struct csn_profile_write_options options;
     struct csni_file_output file;
     CSNI_TRY(copy_write_options(&options, given, err));
@@ -57,8 +57,8 @@ csn_status csn_profile_write_file(struct csn_profile *p, uint32_t format, const 
     return status;
 }
 
-csn_status csn_profile_write(struct csn_profile *p, uint32_t format, const struct csn_profile_write_options *given, struct csn_bytes *out,
-                             struct csn_error *err) {
+csn_status csn_profile_write(struct csn_profile *p, uint32_t format, const struct csn_profile_write_options *given,
+                             struct csn_bytes *out, struct csn_error *err) {
     struct csn_profile_write_options options;
     struct csni_buffer buffer = { .alloc = p->alloc };
     const struct csni_sink sink = { .write = write_buffer, .context = &buffer };

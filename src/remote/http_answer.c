@@ -137,32 +137,38 @@ size_t csni_http_answer_body(char *bytes, size_t size, size_t count, void *conte
 
 static csn_status check_content_range(const struct csni_http_answer *answer, struct csn_error *err) {
     const struct csn_remote_range *range = answer->range;
-    if (!answer->has_range) return csni_fail(err, CSN_E_IO, NULL, 0, "the server sends a part without saying which (no Content-Range)");
+    if (!answer->has_range)
+        return csni_fail(err, CSN_E_IO, NULL, 0, "the server sends a part without saying which (no Content-Range)");
     uint64_t wanted = range->offset + range->size - 1;
     if (answer->total && wanted > answer->total - 1) wanted = answer->total - 1;
     if (answer->first != range->offset || answer->last != wanted)
-        return csni_fail(err, CSN_E_IO, NULL, 0, "the server sends bytes %" PRIu64 "-%" PRIu64 " of %" PRIu64 ", need %" PRIu64 "-%" PRIu64,
+        return csni_fail(err, CSN_E_IO, NULL, 0,
+                         "the server sends bytes %" PRIu64 "-%" PRIu64 " of %" PRIu64 ", need %" PRIu64 "-%" PRIu64,
                          answer->first, answer->last, answer->total, range->offset, wanted);
     if (range->received != wanted - range->offset + 1)
-        return csni_fail(err, CSN_E_IO, NULL, 0, "bytes from %" PRIu64 ": the server sends %" PRIu64 ", need %" PRIu64, range->offset,
-                         range->received, wanted - range->offset + 1);
+        return csni_fail(err, CSN_E_IO, NULL, 0, "bytes from %" PRIu64 ": the server sends %" PRIu64 ", need %" PRIu64,
+                         range->offset, range->received, wanted - range->offset + 1);
     return CSN_OK;
 }
 
 csn_status csni_http_answer_check(const struct csni_http_answer *answer, struct csn_error *err) {
     if (answer->no_memory) return csni_fail_memory(err, answer->whole_capacity * 2);
     if (answer->is_encoded)
-        return csni_fail(err, CSN_E_IO, NULL, 0, "the server sends the file in encoding '%s': it must be stored as it is", answer->encoding);
+        return csni_fail(err, CSN_E_IO, NULL, 0,
+                         "the server sends the file in encoding '%s': it must be stored as it is", answer->encoding);
     if (answer->is_too_long && answer->status == 200)
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the server has no ranges, and the whole file has more than %" PRIu64 " bytes, the limit",
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0,
+                         "the server has no ranges, and the whole file has more than %" PRIu64 " bytes, the limit",
                          answer->whole_max);
     if (answer->is_too_long)
-        return csni_fail(err, CSN_E_IO, NULL, 0, "bytes from %" PRIu64 ": the server sends more than %" PRIu64, answer->range->offset,
-                         answer->range->size);
+        return csni_fail(err, CSN_E_IO, NULL, 0, "bytes from %" PRIu64 ": the server sends more than %" PRIu64,
+                         answer->range->offset, answer->range->size);
     switch (answer->status) {
     case 200: return CSN_OK;
     case 206: return check_content_range(answer, err);
-    case 404: case 410: return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "the server answers %d: there is no such file", answer->status);
+    case 404:
+    case 410:
+        return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "the server answers %d: there is no such file", answer->status);
     case 401: case 403: return csni_fail(err, CSN_E_IO, NULL, 0, "the server answers %d: access is denied", answer->status);
     case 412: return csni_fail(err, CSN_E_IO, NULL, 0, "the file has changed while it was read (the server answers 412)");
     case 416: return csni_fail(err, CSN_E_IO, NULL, 0, "the server answers 416: the file is empty or has become shorter");

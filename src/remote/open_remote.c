@@ -56,7 +56,8 @@ static csn_status open_parts(struct csni_remote *remote, const char *url, const 
 }
 
 /* The outer index has what the inner one has, which the iterators read, but other calls, and nothing to release. */
-static csn_status wrap(struct csni_remote *remote, const struct csn_allocator *allocator, struct csn_index **out, struct csn_error *err) {
+static csn_status wrap(struct csni_remote *remote, const struct csn_allocator *allocator, struct csn_index **out,
+                       struct csn_error *err) {
     struct csn_index *index = csni_alloc(allocator, sizeof *index);
     if (!index) return csni_fail_memory(err, sizeof *index);
     *index = *remote->inner;
@@ -69,7 +70,8 @@ static csn_status wrap(struct csni_remote *remote, const struct csn_allocator *a
     return CSN_OK;
 }
 
-csn_status csn_index_open_remote(const char *url, const struct csn_remote_options *given, struct csn_index **out, struct csn_error *err) {
+csn_status csn_index_open_remote(const char *url, const struct csn_remote_options *given, struct csn_index **out,
+                                 struct csn_error *err) {
     struct csn_remote_options options = CSN_REMOTE_OPTIONS_INIT;
     struct csn_index_options index_options = CSN_INDEX_OPTIONS_INIT;
     if (given) CSNI_TRY(csni_options_copy(&options, sizeof options, given, given->struct_size, err));
@@ -93,7 +95,8 @@ csn_status csn_index_open_remote(const char *url, const struct csn_remote_option
     return status;
 }
 
-csn_status csn_index_remote_state(const struct csn_index *index, struct csn_remote_state *out, size_t out_size, struct csn_error *err) {
+csn_status csn_index_remote_state(const struct csn_index *index, struct csn_remote_state *out, size_t out_size,
+                                  struct csn_error *err) {
     struct csni_remote *remote = index->remote;
     struct csn_remote_state state = { .requests = 0 };
     csn_status status = CSN_NONE;

@@ -59,7 +59,8 @@ static bool put_credentials(struct csni_remote_address *out, const char *region)
     if (!key || !secret) return true;
     int user = snprintf(out->user, sizeof out->user, "%s:%s", key, secret);
     int signature = snprintf(out->signature, sizeof out->signature, "aws:amz:%s:s3", region);
-    if (token && !put(out->token_header, sizeof out->token_header, "x-amz-security-token: ", token, (int)strlen(token))) return false;
+    if (token && !put(out->token_header, sizeof out->token_header, "x-amz-security-token: ", token, (int)strlen(token)))
+        return false;
     return user > 0 && (size_t)user < sizeof out->user && signature > 0 && (size_t)signature < sizeof out->signature;
 }
 

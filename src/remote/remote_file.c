@@ -62,7 +62,9 @@ static bool prove_touches(size_t page) {
 static csn_status allocate(struct csni_remote_file *file, uint64_t size, struct csn_error *err) {
     long page = sysconf(_SC_PAGESIZE);
     file->page = page > 0 ? (size_t)page : 4096;
-    if (size > SIZE_MAX / 2) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the file has %" PRIu64 " bytes, more than the address space", size);
+    if (size > SIZE_MAX / 2)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the file has %" PRIu64 " bytes, more than the address space",
+                         size);
     file->block_count = (size_t)size / CSNI_REMOTE_BLOCK + (size % CSNI_REMOTE_BLOCK != 0);
     file->reserved = (file->block_count * CSNI_REMOTE_BLOCK + file->page - 1) / file->page * file->page;
     uint8_t *memory = reserve_pages(file->reserved);
@@ -173,7 +175,8 @@ static csn_status take_ranges(struct csni_remote_file *file, struct csn_remote_r
         if (ranges[i].received != ranges[i].size)
             return csni_fail(err, CSN_E_IO, NULL, 0, "bytes from 0x%" PRIx64 ": got %" PRIu64 ", need %" PRIu64, ranges[i].offset,
                              ranges[i].received, ranges[i].size);
-        size_t first = (size_t)ranges[i].offset / CSNI_REMOTE_BLOCK, end = (size_t)(ranges[i].offset + ranges[i].size - 1) / CSNI_REMOTE_BLOCK;
+        size_t first = (size_t)ranges[i].offset / CSNI_REMOTE_BLOCK,
+               end = (size_t)(ranges[i].offset + ranges[i].size - 1) / CSNI_REMOTE_BLOCK;
         for (size_t k = first; k <= end; k++) {
             if (file->states[k] != BLOCK_KEPT) file->kept++;
             file->states[k] = BLOCK_KEPT;
@@ -218,7 +221,8 @@ static size_t choose_usual_gap(const struct csni_remote_file *file) {
     return gap;
 }
 
-/* The first lookup keeps to COLD_REQUESTS and COLD_BYTES where it can: smaller gaps for fewer bytes, larger ones for fewer requests. */
+/* The first lookup keeps to COLD_REQUESTS and COLD_BYTES where it can: smaller gaps for fewer bytes, larger ones for
+ * fewer requests. */
 static size_t choose_gap(const struct csni_remote_file *file) {
     size_t gap = choose_usual_gap(file);
     if (file->requests >= COLD_REQUESTS || file->received >= COLD_BYTES) return gap;

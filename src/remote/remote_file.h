@@ -10,7 +10,8 @@
 
 #include "base/core/span.h"
 
-/* The beginning of a file, which is read with its first request: of ceph-osd's index all tables and the strings that most stacks need. */
+/* The beginning of a file, which is read with its first request: of ceph-osd's index all tables and the strings that
+ * most stacks need. */
 enum { CSNI_REMOTE_BLOCK = 1 << 13, CSNI_REMOTE_HEAD = 50 * CSNI_REMOTE_BLOCK };
 
 struct csni_remote_file {

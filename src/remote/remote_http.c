@@ -65,7 +65,8 @@ static bool set_request(struct csni_remote_http *http, const char *range, struct
 }
 
 /* What ended the transfer early is better known to the answer. */
-static csn_status request_result(const struct csni_remote_http *http, const struct csni_http_answer *answer, int code, struct csn_error *err) {
+static csn_status request_result(const struct csni_remote_http *http, const struct csni_http_answer *answer, int code,
+                                 struct csn_error *err) {
     bool is_own = answer->is_encoded || answer->is_too_long || answer->no_memory;
     if (code == CSNI_CURLE_OK || is_own) return csni_http_answer_check(answer, err);
     return csni_fail(err, CSN_E_IO, NULL, 0, "%s", http->library.error_text(code));

@@ -438,11 +438,13 @@ struct binary_args {
 
 static csn_status call_lookup_in_binary(const struct csn_index *inner, void *context, struct csn_error *err) {
     struct binary_args *args = context;
-    return csn_index_lookup_in_binary(inner, args->binary, args->lookup.addr, args->lookup.frames, args->lookup.cap, args->lookup.out, err);
+    return csn_index_lookup_in_binary(inner, args->binary, args->lookup.addr, args->lookup.frames, args->lookup.cap,
+                                      args->lookup.out, err);
 }
 
 static csn_status look_up_in_remote_binary(const struct csn_index *index, uint32_t binary, uint64_t offset,
-                                           struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
+                                           struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
+                                           struct csn_error *err) {
     struct binary_args args = { binary, { offset, CSN_LOOKUP_DEFAULT, frames, cap, out } };
     return run(index, call_lookup_in_binary, &args, err);
 }

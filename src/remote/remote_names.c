@@ -36,7 +36,8 @@ static csn_status add_remote_name(struct csni_remote_names *names, uint64_t offs
 static csn_status take_names(struct csni_remote_names *names, const uint8_t *p, uint32_t size, struct csn_error *err) {
     uint32_t count = csni_accel_u32(p), most = (size - CSNI_ACCEL_NAMES_START - CSNI_ACCEL_NAMES_END) / CSNI_ACCEL_NAMES_ENTRY;
     if (count > most) return CSN_OK;
-    const uint8_t *entry = p + CSNI_ACCEL_NAMES_START, *text = entry + (size_t)count * CSNI_ACCEL_NAMES_ENTRY, *end = p + size - CSNI_ACCEL_NAMES_END;
+    const uint8_t *entry = p + CSNI_ACCEL_NAMES_START, *text = entry + (size_t)count * CSNI_ACCEL_NAMES_ENTRY,
+                  *end = p + size - CSNI_ACCEL_NAMES_END;
     struct csn_str known;
     if (count && csni_remote_names_find(names, csni_accel_u32(entry), &known) && known.ptr == (const char *)text) return CSN_OK; /* taken before */
     for (uint32_t i = 0; i < count; i++, entry += CSNI_ACCEL_NAMES_ENTRY) {
@@ -57,7 +58,9 @@ csn_status csni_remote_names_take(struct csni_remote_names *names, const struct 
     for (uint64_t end = at; end >= CSNI_ACCEL_NAMES_END;) {
         const uint8_t *p = accel->blocks + end;
         uint32_t size = csni_accel_u32(p - 4), back = csni_accel_u32(p - CSNI_ACCEL_NAMES_END);
-        if (size < CSNI_ACCEL_NAMES_START + CSNI_ACCEL_NAMES_END || size > CSNI_ACCEL_NAMES_MOST || size > end || at - end + size > CSNI_ACCEL_NEAR) return CSN_OK;
+        if (size < CSNI_ACCEL_NAMES_START + CSNI_ACCEL_NAMES_END || size > CSNI_ACCEL_NAMES_MOST || size > end ||
+            at - end + size > CSNI_ACCEL_NEAR)
+            return CSN_OK;
         CSNI_TRY(take_names(names, p - size, size, err));
         if (back < size || back > end || at - end + back > CSNI_ACCEL_NEAR - CSNI_ACCEL_NAMES_END) return CSN_OK;
         end -= back;

@@ -1,8 +1,8 @@
 /* The steps of a lookup in GSYM files: of each, the ranges for all addresses are fetched together. */
 #include "remote/remote_plan.h"
 
-/* Bytes of a record of usual size, and the most of one that is read as a whole; of a usual block of the accelerator, of the inlined calls
- * before it, at least and at most, and of strings, which come after them. */
+/* Bytes of a record of usual size, and the most of one that is read as a whole; of a usual block of the accelerator,
+ * of the inlined calls before it, at least and at most, and of strings, which come after them. */
 enum {
     RECORD_GUESS = 4096, RECORD_MOST = 88 << 10,
     BLOCK_GUESS = 2048, NODES_LEAST = 8192, NODES_MOST = 80 << 10, STRINGS_LATER = 3 * CSNI_REMOTE_BLOCK
@@ -34,7 +34,8 @@ static csn_status plan_accelerated(struct csni_remote *remote, const uint64_t *a
         if (csni_accel_covers(accel, addrs[i])) is_missing |= want_at(file, csni_accel_entry(accel, addrs[i]), CSNI_ACCEL_ENTRY);
     if (is_missing) CSNI_TRY(csni_remote_file_fetch(file, err));
     is_missing = false;
-    uint64_t nodes = remote->has_near ? CSNI_ACCEL_NEAR : nodes_before(file, count), after = remote->has_near ? NEAR_AFTER : BLOCK_GUESS;
+    uint64_t nodes = remote->has_near ? CSNI_ACCEL_NEAR : nodes_before(file, count),
+             after = remote->has_near ? NEAR_AFTER : BLOCK_GUESS;
     for (size_t i = 0; i < count; i++) {
         if (!csni_accel_covers(accel, addrs[i])) continue;
         uint64_t at = csni_accel_u32(csni_accel_entry(accel, addrs[i])), before = at < nodes ? at : nodes;
@@ -42,7 +43,8 @@ static csn_status plan_accelerated(struct csni_remote *remote, const uint64_t *a
     }
     if (is_missing) CSNI_TRY(csni_remote_file_fetch(file, err));
     for (size_t i = 0; remote->has_near && i < count; i++)
-        if (csni_accel_covers(accel, addrs[i])) CSNI_TRY(csni_remote_names_take(&remote->names, accel, csni_accel_entry(accel, addrs[i]), err));
+        if (csni_accel_covers(accel, addrs[i]))
+            CSNI_TRY(csni_remote_names_take(&remote->names, accel, csni_accel_entry(accel, addrs[i]), err));
     return CSN_OK;
 }
 
@@ -146,8 +148,8 @@ static csn_status plan_records(struct csni_remote *remote, const uint64_t *addrs
     return is_missing ? csni_remote_file_fetch(file, err) : CSN_OK;
 }
 
-/* The tables often need a request less than the accelerator once they are there, but a long record more bytes, and a stack whose names are
- * scattered more requests. */
+/* The tables often need a request less than the accelerator once they are there, but a long record more bytes, and a
+ * stack whose names are scattered more requests. */
 static bool suits_accelerator(const struct csni_remote *remote, const uint64_t *addrs, size_t count) {
     const struct csni_gsym *gsym = &remote->inner->gsym;
     if (!remote->accel.table || !remote->has_tables || (remote->has_near && count == 1)) return remote->accel.table != NULL;
@@ -180,7 +182,8 @@ bool csni_remote_want_file_entry(struct csni_remote *remote, uint32_t idx) {
     const struct csn_index *inner = remote->inner;
     if (!is_gsym(remote)) return false;
     if (inner->accel.table)
-        return idx < inner->accel.file_count && want_at(&remote->file, inner->accel.files + (size_t)idx * CSNI_ACCEL_FILE, CSNI_ACCEL_FILE);
+        return idx < inner->accel.file_count &&
+               want_at(&remote->file, inner->accel.files + (size_t)idx * CSNI_ACCEL_FILE, CSNI_ACCEL_FILE);
     const struct csni_gsym *gsym = &inner->gsym;
     return idx < gsym->file_count && want_at(&remote->file, csni_gsym_file_entry(gsym, idx), 2u * gsym->strp_size);
 }

@@ -79,7 +79,9 @@ static bool is_index_of(struct known_module *module, const struct csn_index *ind
 static void open_beside(struct known_module *module) {
     char path[4096];
     size_t len = csni_format(path, sizeof path, "%s.gsym", module->path);
-    if (len >= sizeof path || csn_index_open_file(path, NULL, &module->index, NULL) != CSN_OK || is_index_of(module, module->index)) return;
+    if (len >= sizeof path || csn_index_open_file(path, NULL, &module->index, NULL) != CSN_OK ||
+        is_index_of(module, module->index))
+        return;
     csn_index_close(module->index);
     module->index = NULL;
 }
@@ -156,7 +158,9 @@ static void answer_code(void *given) {
     struct csn_frame frames[CSN_INLINE_DEPTH_MAX + 1];
     size_t count = 0, cap = sizeof frames / sizeof *frames;
     struct known_module *module = find_module(call->name);
-    if (!module || !module->index || csn_index_lookup(module->index, call->offset, frames, cap, &count, NULL) != CSN_OK || !count) return;
+    if (!module || !module->index ||
+        csn_index_lookup(module->index, call->offset, frames, cap, &count, NULL) != CSN_OK || !count)
+        return;
     for (size_t i = 0; i < count && i < (wants_inlined ? cap : 1); i++) put_frame(&call->text, &frames[i]);
     put_bytes(&call->text, "\n", 1);
     call->result = finish_text(&call->text);

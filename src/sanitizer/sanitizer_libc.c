@@ -1,7 +1,7 @@
 /* What the converter needs of libc, without libc: a sanitizer intercepts malloc, memcpy, read, mmap, pthread_mutex_lock and many
  * more, and its own report must not run into its checks. Each function csni_sanitizer_NAME takes the place of NAME in the object
- * file that cmake/sanitizer.cmake makes. One thread at a time, on Linux with 64 bits, where NAME and NAME64 are one: glibc's headers
- * say open64, musl's open.
+ * file that cmake/sanitizer.cmake makes. One thread at a time, on Linux with 64 bits, where NAME and NAME64 are one:
+ * glibc's headers say open64, musl's open.
  *
  * Compiled without built-in functions: a loop that copies must not become a call of memcpy. */
 #define _GNU_SOURCE

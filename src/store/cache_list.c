@@ -79,7 +79,8 @@ static csn_status gather_folder(const struct csn_cache *cache, const char *name,
     csn_status status = CSN_OK;
     while (status == CSN_OK && (entry = readdir(list))) {
         struct cached_file file;
-        if (recognize_file(name, entry->d_name, &file) && !add_file(cache, files, &file)) status = csni_fail_memory(err, sizeof file);
+        if (recognize_file(name, entry->d_name, &file) && !add_file(cache, files, &file))
+            status = csni_fail_memory(err, sizeof file);
     }
     closedir(list);
     return status;
@@ -134,13 +135,16 @@ static bool list_entry(const struct csn_cache *cache, const struct cached_file *
     return goes_on;
 }
 
-csn_status csn_cache_list(struct csn_cache *cache, uint32_t flags, csn_cache_callback *callback, void *context, struct csn_error *err) {
+csn_status csn_cache_list(struct csn_cache *cache, uint32_t flags, csn_cache_callback *callback, void *context,
+                          struct csn_error *err) {
     uint32_t unknown = flags & ~(uint32_t)CSN_CACHE_CHECK;
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown flags 0x%x for a list of the cache", unknown);
     cached_files files = { .alloc = cache->alloc };
     csn_status status = gather(cache, &files, err);
     for (size_t i = 0; status == CSN_OK && i < files.count; i++)
-        if (files.items[i].kind == KIND_ENTRY && !list_entry(cache, &files.items[i], flags & CSN_CACHE_CHECK, callback, context)) break;
+        if (files.items[i].kind == KIND_ENTRY &&
+            !list_entry(cache, &files.items[i], flags & CSN_CACHE_CHECK, callback, context))
+            break;
     csni_vec_deinit(&files);
     return status;
 }

@@ -21,7 +21,9 @@ csn_status csn_cache_open(const char *dir, const struct csn_cache_options *given
     size_t len = dir ? strlen(dir) : 0;
     if (!len) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the folder of the cache has no name");
     size_t max = CSNI_CACHE_PATH_SIZE - 2 * CSNI_CACHE_ID_MAX - SUFFIX_MAX;
-    if (len > max) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the path of the cache has %zu bytes, the limit is %zu", len, max);
+    if (len > max)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the path of the cache has %zu bytes, the limit is %zu", len,
+                         max);
     const struct csn_allocator *alloc = csni_allocator_or_default(options.allocator);
     struct csn_cache *cache = csni_alloc_zeroed(alloc, 1, sizeof *cache);
     if (!cache) return csni_fail_memory(err, sizeof *cache);

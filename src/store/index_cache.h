@@ -102,7 +102,8 @@ void csni_cache_drop_negative(struct csn_cache *cache, const struct csni_cache_k
 
 /* ---- walking ---- */
 
-/* Counts an entry of an index of `bytes` bytes, and removes the least recently used entries if there are more bytes than the limit. */
+/* Counts an entry of an index of `bytes` bytes, and removes the least recently used entries if there are more bytes
+ * than the limit. */
 void csni_cache_note_published(struct csn_cache *cache, uint64_t bytes);
 /* Files that killed conversions left beside an entry. The caller has its lock. */
 void csni_cache_remove_temporaries(struct csn_cache *cache, const struct csni_cache_key *key);

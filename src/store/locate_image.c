@@ -15,7 +15,8 @@ static size_t stem_length(const char *name) {
 }
 
 /* FOLDER/NAME without its ending, and of one in a folder of its own, as .debug is, with it, too. */
-static csn_status try_names(struct csni_locate_query *query, const char *folder, size_t folder_len, const char *name, bool is_elsewhere) {
+static csn_status try_names(struct csni_locate_query *query, const char *folder, size_t folder_len, const char *name,
+                            bool is_elsewhere) {
     size_t stem = stem_length(name);
     csn_status status = CSN_NONE;
     if (stem) status = csni_locate_tryf(query, CSNI_PROOF_ID, "%.*s/%.*s", (int)folder_len, folder, (int)stem, name);
@@ -38,7 +39,8 @@ static csn_status from_folder(struct csni_locate_query *query, const char *folde
     return status;
 }
 
-/* Without a build id nothing tells which image it is. That one of another build is there is no mistake: debug files outlive images. */
+/* Without a build id nothing tells which image it is. That one of another build is there is no mistake: debug files
+ * outlive images. */
 csn_status csni_locate_image(struct csni_locate_query *query) {
     struct csni_folders folders = { .count = 0 };
     csn_status status = CSN_NONE;

@@ -67,7 +67,8 @@ static csn_status pdb_on_symbol_servers(struct csni_locate_query *query, const s
     if (status == CSN_OK) return csni_locate_try(query, path, CSNI_PROOF_ID);
     if (status < 0 && query->err) *query->err = why;
     if (status == CSN_NONE && why.text[0] && query->passed_over.code == CSN_OK)
-        csni_fail(&query->passed_over, CSN_E_NOT_FOUND, NULL, 0, "PDB %s, id %s: %s", wanted->name, wanted->id, csn_error_text(&why));
+        csni_fail(&query->passed_over, CSN_E_NOT_FOUND, NULL, 0, "PDB %s, id %s: %s", wanted->name, wanted->id,
+                  csn_error_text(&why));
     return status;
 }
 

@@ -107,7 +107,8 @@ static void report_other_id(const struct csni_store_query *query, struct csni_st
     csni_hex_text(entry->id.bytes, entry->id.size, has);
     csni_hex_text(query->id.bytes, query->id.size, needs);
     snprintf(text, sizeof text, "has another build id than the module '%.*s': %s instead of %s; not used",
-             (int)(query->base_name.len < NAME_SHOWN_MAX ? query->base_name.len : NAME_SHOWN_MAX), query->base_name.ptr, has, needs);
+             (int)(query->base_name.len < NAME_SHOWN_MAX ? query->base_name.len : NAME_SHOWN_MAX), query->base_name.ptr,
+             has, needs);
     store->options.report(store->options.context, entry->path, text);
     entry->is_reported = true;
 }
@@ -197,7 +198,9 @@ csn_status csni_store_find_open_by_name(struct csni_store_query *query) {
 }
 
 csn_status csni_store_find_only_given(struct csni_store_query *query) {
-    return query->store->given_count == 1 ? take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, &query->store->entries.items[0]) : CSN_NONE;
+    return query->store->given_count == 1
+               ? take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, &query->store->entries.items[0])
+               : CSN_NONE;
 }
 
 /* ---- by converting ---- */

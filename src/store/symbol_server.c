@@ -144,7 +144,8 @@ csn_status csni_symbol_server_fetch(const struct csn_companion_search_options *o
     char url[CSNI_PATH_SIZE];
     int len = snprintf(path, CSNI_PATH_SIZE, "%s/%s/%s/%s", options->download_dir, name, id, name);
     if (len < 0 || len >= CSNI_PATH_SIZE) return CSN_NONE;
-    if (!csni_curl_load(&library)) return csni_fail(err, CSN_NONE, NULL, 0, "symbol servers not asked: libcurl.so.4 cannot be loaded");
+    if (!csni_curl_load(&library))
+        return csni_fail(err, CSN_NONE, NULL, 0, "symbol servers not asked: libcurl.so.4 cannot be loaded");
     csn_status status = CSN_NONE;
     bool has_folders = make_folders(path);
     if (!has_folders) status = fail_file(path, err);

@@ -21,8 +21,8 @@ struct csni_expectations {
     uint32_t count;
 };
 
-/* What the caller of frame `i` expects beyond that frame. `match`: the candidates that all its evidence allows there, or NULL if they
- * are not known. Of too many expectations the outermost is dropped. False: no memory. */
+/* What the caller of frame `i` expects beyond that frame. `match`: the candidates that all its evidence allows
+ * there, or NULL if they are not known. Of too many expectations the outermost is dropped. False: no memory. */
 bool csni_expectations_add(struct csni_expectations *expectations, struct csni_stack_walk *walk, size_t i,
                            const struct csni_caller_evidence *caller, const struct csni_candidate_match *match);
 

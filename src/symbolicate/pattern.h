@@ -35,7 +35,8 @@ void csni_patterns_deinit(struct csni_patterns *patterns); /* empty afterwards, 
  * the reference tool writes them. A selector stub ("objc_msgSend$init") is none: it stands for any class. */
 bool csni_pattern_is_exact(struct csn_str pattern);
 
-/* Whether a pattern that is exact stands for this name. Cost: the name's bytes, where csni_pattern_is_exact() reads the pattern's. */
+/* Whether a pattern that is exact stands for this name. Cost: the name's bytes, where csni_pattern_is_exact() reads
+ * the pattern's. */
 bool csni_pattern_is_name(struct csn_str pattern, struct csn_str name);
 /* As csni_pattern_is_exact(), and the name is a part of the pattern: it needs no unescaping. What is written of letters, digits and
  * underscores is told in a few instructions; other names may be refused. */

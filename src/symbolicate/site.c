@@ -52,7 +52,8 @@ static uint32_t intern_name(struct csni_site *site, struct name_table *table, st
     return site->name_count - 1;
 }
 
-static csn_status name_records(struct csni_site *site, struct csni_arena *arena, struct csni_budget *budget, struct csn_error *err) {
+static csn_status name_records(struct csni_site *site, struct csni_arena *arena, struct csni_budget *budget,
+                               struct csn_error *err) {
     uint32_t count = site->record_count;
     site->names = csni_arena_alloc(arena, count * sizeof(*site->names));
     uint32_t *name_of = csni_arena_alloc(arena, count * sizeof(*name_of));

@@ -129,8 +129,8 @@ static csn_status locate_exact(struct csn_symbolicator *s, const struct csn_stac
 }
 
 /* A handler's return address is a signal frame's first byte, and the byte before belongs to another function or to none. */
-static csn_status find_signal_frame(struct csn_symbolicator *s, const struct csn_stack_frame *frame, size_t i, struct csni_frame_state *at,
-                                    struct csni_budget *budget, struct csn_error *err) {
+static csn_status find_signal_frame(struct csn_symbolicator *s, const struct csn_stack_frame *frame, size_t i,
+                                    struct csni_frame_state *at, struct csni_budget *budget, struct csn_error *err) {
     struct csni_frame_state exact;
     CSNI_TRY(locate_exact(s, frame, i, true, &exact, err));
     if (!find_site(s, &exact, budget)) return csni_fail_memory(err, sizeof(*exact.site));
@@ -139,8 +139,9 @@ static csn_status find_signal_frame(struct csn_symbolicator *s, const struct csn
 }
 
 /* `callee`: the frame before; NULL: there is none. Was it a signal's, this one was interrupted. */
-static csn_status find_frame(struct csn_symbolicator *s, const struct csn_stack_frame *frame, size_t i, const struct csni_frame_state *callee,
-                             struct csni_frame_state *at, struct csni_budget *budget, struct csn_error *err) {
+static csn_status find_frame(struct csn_symbolicator *s, const struct csn_stack_frame *frame, size_t i,
+                             const struct csni_frame_state *callee, struct csni_frame_state *at,
+                             struct csni_budget *budget, struct csn_error *err) {
     bool interrupted = callee && callee->site && callee->site->is_signal_frame;
     if (interrupted && !at->exact) CSNI_TRY(locate_exact(s, frame, i, callee->stepped, at, err));
     if (!find_site(s, at, budget)) return csni_fail_memory(err, sizeof(*at->site));

@@ -62,7 +62,9 @@ static bool make_table(const struct csn_allocator *alloc, struct csni_tail_table
     struct csn_index_info info;
     csn_index_get_info(table->index, &info, sizeof(info));
     bool good = true;
-    for (uint32_t i = 0; good && !csni_budget_is_exhausted(&m.budget) && m.entries.count <= TABLE_ENTRIES_MAX && i < info.function_count; i++) {
+    for (uint32_t i = 0; good && !csni_budget_is_exhausted(&m.budget) && m.entries.count <= TABLE_ENTRIES_MAX &&
+                         i < info.function_count;
+         i++) {
         struct csn_record record;
         struct csn_function function;
         if (csn_index_record(table->index, i, &record, NULL) != CSN_OK) continue;

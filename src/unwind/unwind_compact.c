@@ -99,7 +99,8 @@ static bool read_compact_entry(const struct csni_unwind_compact *c, const struct
 static csn_status read_compact_fde(uint32_t off, struct csni_unwind_dwarf *frames, struct csni_unwind_table *table,
                                    enum csni_unwind_result *result) {
     uint64_t next;
-    if (!frames || csni_unwind_dwarf_read(frames, off, &next, table, result, NULL) == CSN_E_TRUNCATED) *result = CSNI_UNWIND_DAMAGED;
+    if (!frames || csni_unwind_dwarf_read(frames, off, &next, table, result, NULL) == CSN_E_TRUNCATED)
+        *result = CSNI_UNWIND_DAMAGED;
     return CSN_OK;
 }
 

@@ -100,7 +100,8 @@ static bool put_x86_rules(struct compact_rules *r, const struct x86_machine *m, 
 
 /* ---- ARM64 ---- */
 
-/* Pairs of registers below the frame pointer's, each if its bit is set; then pairs of vector registers, which readers do not follow. */
+/* Pairs of registers below the frame pointer's, each if its bit is set; then pairs of vector registers, which
+ * readers do not follow. */
 static void put_arm64_frame(struct compact_rules *r, uint32_t word) {
     int64_t at = -24;
     put_cfa(r, FP_ARM64, 16);

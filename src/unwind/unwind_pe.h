@@ -18,7 +18,8 @@ struct csni_unwind_pe {
 uint32_t csni_unwind_pe_entry_size(const struct csni_unwind_pe *pe);
 
 /* Reads the entry at `off` into `table`, and gives an enum csni_unwind_result. On x86-64 one row for the whole function: rules hold
- * after the prologue, where stacks are usually walked. On ARM64 a row for each instruction of the prologue. False: out of memory. */
+ * after the prologue, where stacks are usually walked. On ARM64 a row for each instruction of the prologue. False:
+ * out of memory. */
 bool csni_unwind_pe_read(const struct csni_unwind_pe *pe, uint64_t off, struct csni_unwind_table *table,
                          enum csni_unwind_result *result);
 

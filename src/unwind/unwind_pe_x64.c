@@ -155,7 +155,8 @@ static bool read_x64_chain(const struct csni_unwind_pe *pe, const uint8_t *entry
                            unsigned *count) {
     for (*count = 0; entry; (*count)++) {
         uint32_t rva;
-        if (*count == PARENTS_MAX || !find_x64_info(pe, entry, &rva) || !read_x64_info(pe, rva, &infos[*count], &entry)) return false;
+        if (*count == PARENTS_MAX || !find_x64_info(pe, entry, &rva) || !read_x64_info(pe, rva, &infos[*count], &entry))
+            return false;
     }
     return true;
 }

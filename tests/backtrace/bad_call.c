@@ -1,5 +1,5 @@
-/* Calls a function pointer that leads nowhere, and prints the stack in the signal handler. Without frame pointers only the return address
- * on top of the stack tells who called. Usage: bad_call ADDRESS, or
+/* Calls a function pointer that leads nowhere, and prints the stack in the signal handler. Without frame pointers only
+ * the return address on top of the stack tells who called. Usage: bad_call ADDRESS, or
  * "data" for an address of data. A comment "LINE name" marks a line that the test looks for. */
 #define _GNU_SOURCE
 #include <signal.h>

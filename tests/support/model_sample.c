@@ -119,7 +119,8 @@ void model_sample_random_function(struct model_sample *s, uint64_t start, uint64
     csni_batch_begin_function(&s->writer, start, size, 1 + pick_of(seed, 5), CSNI_SOURCE_BUILDER);
     uint32_t rows = pick_of(seed, 4) ? pick_of(seed, 12) : 0;
     for (uint32_t i = 0, off = 0; i < rows && off < size; i++, off += pick_of(seed, 40))
-        csni_batch_add_row(&s->writer, off, pick_of(seed, 5) ? 1 : pick_of(seed, 4), pick_of(seed, 3) ? 50 + pick_of(seed, 20) : pick_of(seed, UINT32_MAX));
+        csni_batch_add_row(&s->writer, off, pick_of(seed, 5) ? 1 : pick_of(seed, 4),
+                           pick_of(seed, 3) ? 50 + pick_of(seed, 20) : pick_of(seed, UINT32_MAX));
     if (pick_of(seed, 2)) add_random_inlines(s, 0, size, 6, seed);
     for (uint32_t i = pick_of(seed, 8) ? 0 : pick_of(seed, 4); i > 0; i--) {
         csni_batch_add_call_site(&s->writer, pick_of(seed, size), pick_of(seed, 4));

@@ -165,8 +165,8 @@ static void put_moves(struct wire *w) {
 
 /* ---- the module ---- */
 
-static void begin_typed_function(const struct pdb_sample *s, struct wire *w, bool local, uint32_t offset, uint32_t size, uint32_t type,
-                                 const char *name) {
+static void begin_typed_function(const struct pdb_sample *s, struct wire *w, bool local, uint32_t offset, uint32_t size,
+                                 uint32_t type, const char *name) {
     uint16_t kind = s->is_old ? S_GPROC32_ST : S_GPROC32;
     size_t record = wire_pdb_begin_record(w, local ? (uint16_t)(kind - 1) : kind);
     wire_fill(w, 0, 12);
@@ -181,7 +181,8 @@ static void begin_typed_function(const struct pdb_sample *s, struct wire *w, boo
     wire_pdb_end_record(w, record);
 }
 
-static void begin_function(const struct pdb_sample *s, struct wire *w, bool local, uint32_t offset, uint32_t size, const char *name) {
+static void begin_function(const struct pdb_sample *s, struct wire *w, bool local, uint32_t offset, uint32_t size,
+                           const char *name) {
     begin_typed_function(s, w, local, offset, size, 0, name);
 }
 

@@ -34,8 +34,8 @@ struct csni_span pdb_sample_build(struct pdb_sample *s);
 /* Converts the bytes of a PDB to an index; csn_bytes_free() releases it. */
 csn_status pdb_sample_convert(struct csni_span file, const struct csn_allocator *alloc, uint32_t threads,
                               struct csn_bytes *out, struct csn_error *err);
-/* The functions of an index: "name START-END" with " OFF:file:line" for rows and " [depth name START-END call file:line]", separated
- * by "; ". */
+/* The functions of an index: "name START-END" with " OFF:file:line" for rows and " [depth name START-END call
+ * file:line]", separated by "; ". */
 void pdb_sample_text(struct csn_bytes index, char *text, size_t capacity);
 
 #endif

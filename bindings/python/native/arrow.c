@@ -246,7 +246,8 @@ PyObject *symbolicate_array(struct native_state *state, struct csn_symbolicator 
     struct ArrowArray taken, out;
     struct csn_error err = CSN_ERROR_INIT;
     csn_status status;
-    if (!(PyObject_HasAttrString(array, "__arrow_c_array__") ? take_capsules(array, &schema, &taken) : take_buffer(array, &schema, &taken)))
+    if (!(PyObject_HasAttrString(array, "__arrow_c_array__") ? take_capsules(array, &schema, &taken)
+                                                             : take_buffer(array, &schema, &taken)))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     status = csn_symbolicate_arrow(symbolicator, &schema, &taken, options, &out_schema, &out, &err);

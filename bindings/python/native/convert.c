@@ -9,8 +9,8 @@ struct progress {
     bool is_stopped;
 };
 
-/* Called by workers without the interpreter's lock. An exception of the callback stops the conversion and is raised in the end; workers that
- * have not noticed do not call it again. */
+/* Called by workers without the interpreter's lock. An exception of the callback stops the conversion and is raised
+ * in the end; workers that have not noticed do not call it again. */
 static bool report_progress(void *context, const char *phase, uint64_t done, uint64_t total) {
     struct progress *progress = context;
     if (progress->is_stopped) return false; /* one worker at a time is here */
@@ -65,8 +65,9 @@ PyObject *native_convert(PyObject *module, PyObject *args, PyObject *keywords) {
     const char *format = NULL;
     int strict = 0, call_sites = 0, merged = 0, companions = 1;
     unsigned threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O&|$zIppppO", names, PyUnicode_FSConverter, &input, PyUnicode_FSConverter, &output,
-                                     &format, &threads, &strict, &call_sites, &merged, &companions, &callback) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O&|$zIppppO", names, PyUnicode_FSConverter, &input,
+                                     PyUnicode_FSConverter, &output, &format, &threads, &strict, &call_sites, &merged,
+                                     &companions, &callback) ||
         !set_format(format, &options.format)) {
         Py_XDECREF(input);
         Py_XDECREF(output);

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* What UrlFolders.fetch() gives for each place: (whether the name is of a build id, URL, path of the copy or None, failure or None). */
+/* What UrlFolders.fetch() gives for each place: (whether the name is of a build id, URL, path of the copy or None,
+ * failure or None). */
 struct fetched {
     int is_by_id;
     const char *url, *path, *failure;
@@ -65,7 +66,8 @@ static csn_status fetch(struct store_object *self, const struct csn_store_module
                         struct csn_store_explanation *explanation, struct csn_error *err) {
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *name = text_of(module->name);
-    PyObject *id = PyBytes_FromStringAndSize((const char *)module->build_id, module->build_id ? (Py_ssize_t)module->build_id_size : 0);
+    PyObject *id = PyBytes_FromStringAndSize((const char *)module->build_id,
+                                             module->build_id ? (Py_ssize_t)module->build_id_size : 0);
     PyObject *places = name && id ? PyObject_CallFunctionObjArgs(self->fetch, name, id, NULL) : NULL;
     csn_status status = places && PyList_Check(places) ? take_first(places, module, out, explanation, err) : CSN_E_IO;
     if (PyErr_Occurred()) PyErr_WriteUnraisable(self->fetch);

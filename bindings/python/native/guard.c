@@ -69,7 +69,8 @@ static int set_attribute(PyObject *object, const char *name, PyObject *value) {
 
 PyObject *raise_error(PyObject *error_type, csn_status status, const struct csn_error *err, const char *subject) {
     if (status == CSN_E_MEMORY) return PyErr_NoMemory();
-    PyObject *text = subject ? PyUnicode_FromFormat("%s: %s", subject, csn_error_text(err)) : PyUnicode_FromString(csn_error_text(err));
+    PyObject *text = subject ? PyUnicode_FromFormat("%s: %s", subject, csn_error_text(err))
+                             : PyUnicode_FromString(csn_error_text(err));
     PyObject *error = text ? PyObject_CallFunctionObjArgs(error_type, text, NULL) : NULL;
     Py_XDECREF(text);
     if (!error) return NULL;

@@ -85,7 +85,8 @@ static bool resolve_pieces(const struct csn_index *index, const struct csn_frame
     return true;
 }
 
-static PyObject *frame_of_pieces(PyTypeObject *type, const struct csn_index *index, const struct csn_frame_ref *ref, bool demangle) {
+static PyObject *frame_of_pieces(PyTypeObject *type, const struct csn_index *index, const struct csn_frame_ref *ref,
+                                 bool demangle) {
     struct csn_frame frame;
     void *memory;
     PyObject *result = resolve_pieces(index, ref, &frame, &memory) ? frame_make(type, &frame, demangle) : NULL;
@@ -93,15 +94,16 @@ static PyObject *frame_of_pieces(PyTypeObject *type, const struct csn_index *ind
     return result;
 }
 
-static PyObject *frames_list(PyTypeObject *frame_type, const struct csn_index *index, uint64_t addr, const struct csn_frame *frames, size_t count,
-                             bool demangle) {
+static PyObject *frames_list(PyTypeObject *frame_type, const struct csn_index *index, uint64_t addr,
+                             const struct csn_frame *frames, size_t count, bool demangle) {
     struct csn_frame_ref refs[CSN_INLINE_DEPTH_MAX + 1];
     bool in_pieces = false;
     for (size_t k = 0; k < count; k++) in_pieces = in_pieces || frames[k].flags & CSN_FRAME_NAME_IN_PIECES;
     if (in_pieces) csn_index_lookup_refs(index, addr, CSN_LOOKUP_DEFAULT, refs, CSN_INLINE_DEPTH_MAX + 1, NULL, NULL);
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t k = 0; list && k < count; k++) {
-        PyObject *frame = in_pieces ? frame_of_pieces(frame_type, index, &refs[k], demangle) : frame_make(frame_type, &frames[k], demangle);
+        PyObject *frame = in_pieces ? frame_of_pieces(frame_type, index, &refs[k], demangle)
+                                    : frame_make(frame_type, &frames[k], demangle);
         if (!frame) {
             Py_DECREF(list);
             return NULL;
@@ -130,8 +132,8 @@ static PyObject *index_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     PyObject *path = NULL;
     int demangle = 0, is_remote = 0;
     unsigned long long accelerator = 0, timeout_ms = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$pKzpK", names, PyUnicode_FSConverter, &path, &demangle, &accelerator, &options.arch,
-                                     &is_remote, &timeout_ms))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$pKzpK", names, PyUnicode_FSConverter, &path, &demangle,
+                                     &accelerator, &options.arch, &is_remote, &timeout_ms))
         return NULL;
     struct csn_index *handle = NULL;
     struct csn_error err = CSN_ERROR_INIT;
@@ -229,7 +231,8 @@ static PyObject *index_info(PyObject *object, PyObject *unused) {
                          (unsigned long long)info.string_bytes, "accelerator_bytes", (unsigned long long)info.accelerator_bytes);
 }
 
-static PyObject *function_name(const struct index_object *self, const struct csn_index *index, uint32_t idx, const struct csn_function *function) {
+static PyObject *function_name(const struct index_object *self, const struct csn_index *index, uint32_t idx,
+                               const struct csn_function *function) {
     const struct csn_frame_ref ref = { .name = idx };
     struct csn_frame frame = { .name = function->name };
     struct csn_index_info info;
@@ -275,8 +278,9 @@ static PyObject *index_remote_state(PyObject *object, PyObject *unused) {
     guard_leave(&self->guard);
     if (status == CSN_NONE) Py_RETURN_NONE;
     return Py_BuildValue("{s:K,s:K,s:K,s:K,s:N}", "requests", (unsigned long long)state.requests, "received_bytes",
-                         (unsigned long long)state.received_bytes, "file_bytes", (unsigned long long)state.file_bytes, "kept_bytes",
-                         (unsigned long long)state.kept_bytes, "failure", status < 0 ? PyUnicode_FromString(csn_error_text(&err)) : Py_NewRef(Py_None));
+                         (unsigned long long)state.received_bytes, "file_bytes", (unsigned long long)state.file_bytes,
+                         "kept_bytes", (unsigned long long)state.kept_bytes, "failure",
+                         status < 0 ? PyUnicode_FromString(csn_error_text(&err)) : Py_NewRef(Py_None));
 }
 
 static PyObject *index_closed(PyObject *self, void *unused) {

@@ -70,8 +70,8 @@ struct store_object {
 csn_status fetch_index(void *store_object, const struct csn_store_module *module, struct csn_index **out,
                        struct csn_store_explanation *explanation, struct csn_error *err);
 
-/* Calls csn_symbolicate_arrow() on `array`, anything that has __arrow_c_array__ or a buffer of 64-bit numbers. `options` has everything
- * but the strings' flag. Returns Answers. */
+/* Calls csn_symbolicate_arrow() on `array`, anything that has __arrow_c_array__ or a buffer of 64-bit numbers.
+ * `options` has everything but the strings' flag. Returns Answers. */
 PyObject *symbolicate_array(struct native_state *state, struct csn_symbolicator *symbolicator, PyObject *array,
                             const struct csn_arrow_options *options);
 

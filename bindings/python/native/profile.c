@@ -278,7 +278,8 @@ static PyObject *profile_labels(PyObject *self, PyObject *args) {
     if (!profile) return NULL;
     PyObject *list = PyList_New(0);
     for (uint32_t k = 0; list && csn_profile_get_label(profile, sample, k, &label) == CSN_OK; k++) {
-        PyObject *item = Py_BuildValue("(NNN)", text_of(label.key), label.text.len ? text_of(label.text) : PyLong_FromLongLong(label.number),
+        PyObject *item = Py_BuildValue("(NNN)", text_of(label.key),
+                                       label.text.len ? text_of(label.text) : PyLong_FromLongLong(label.number),
                                        text_of(label.unit));
         if (!item || PyList_Append(list, item)) Py_CLEAR(list);
         Py_XDECREF(item);
@@ -309,14 +310,16 @@ static PyObject *frames_of_location(const struct csn_profile *profile, uint32_t 
     PyObject *list = PyList_New(0);
     for (uint32_t k = 0; list && csn_profile_get_frame(profile, location, k, &frame) == CSN_OK; k++) {
         PyObject *item = Py_BuildValue("(NNNN)", text_of(frame.function), text_or_none(frame.file),
-                                       frame.line ? PyLong_FromUnsignedLong(frame.line) : Py_NewRef(Py_None), PyBool_FromLong(frame.inlined));
+                                       frame.line ? PyLong_FromUnsignedLong(frame.line) : Py_NewRef(Py_None),
+                                       PyBool_FromLong(frame.inlined));
         if (!item || PyList_Append(list, item)) Py_CLEAR(list);
         Py_XDECREF(item);
     }
     return list;
 }
 
-/* location(number): (module or None, kind, value, whether merged functions are undecided, [(function, file, line, inlined), ...]) */
+/* location(number): (module or None, kind, value, whether merged functions are undecided, [(function, file, line,
+ * inlined), ...]) */
 static PyObject *profile_location(PyObject *self, PyObject *args) {
     unsigned location;
     struct csn_profile_place place;
@@ -326,8 +329,8 @@ static PyObject *profile_location(PyObject *self, PyObject *args) {
     if (!profile) return NULL;
     if (csn_profile_get_place(profile, location, &place) == CSN_OK) {
         PyObject *module = place.module == CSN_PROFILE_NO_MODULE ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(place.module);
-        result = Py_BuildValue("(NIKNN)", module, (unsigned)place.kind, (unsigned long long)place.value, PyBool_FromLong(place.is_undecided),
-                               frames_of_location(profile, location));
+        result = Py_BuildValue("(NIKNN)", module, (unsigned)place.kind, (unsigned long long)place.value,
+                               PyBool_FromLong(place.is_undecided), frames_of_location(profile, location));
     } else {
         PyErr_SetString(PyExc_IndexError, "no location has this number");
     }
@@ -354,8 +357,8 @@ static PyObject *profile_module(PyObject *self, PyObject *args) {
 
 /* ---- columns for Arrow ---- */
 
-static void fill_sample_columns(const struct csn_profile *profile, uint64_t count, uint32_t types, uint32_t *stacks, int64_t *times, uint64_t *tids,
-                                int64_t *values) {
+static void fill_sample_columns(const struct csn_profile *profile, uint64_t count, uint32_t types, uint32_t *stacks,
+                                int64_t *times, uint64_t *tids, int64_t *values) {
     struct csn_profile_sample sample;
     for (uint64_t i = 0; i < count && csn_profile_get_sample(profile, i, &sample) == CSN_OK; i++) {
         stacks[i] = sample.stack;

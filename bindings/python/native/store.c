@@ -43,8 +43,9 @@ static void destroy_store(void *handle) { csn_store_destroy(handle); }
 static struct native_state *state_of_store(PyObject *self) { return PyType_GetModuleState(Py_TYPE(self)); }
 
 /* The opener, its cache, then the store: whatever was made before a failure is left to dealloc. */
-static csn_status open_store(struct store_object *self, struct csn_store_options *options, const struct csn_companion_search_options *search,
-                             const char *cache_dir, struct csn_error *err) {
+static csn_status open_store(struct store_object *self, struct csn_store_options *options,
+                             const struct csn_companion_search_options *search, const char *cache_dir,
+                             struct csn_error *err) {
     struct csn_opener_options opener = CSN_OPENER_OPTIONS_INIT;
     struct csn_store *store;
     csn_status status = cache_dir ? csn_cache_open(cache_dir, NULL, &self->cache, err) : CSN_OK;
@@ -86,7 +87,9 @@ static PyObject *store_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     static char *names[] = { "folders", "indexes", "cache", "debug_dirs", "debuginfod", "fetch", NULL };
     PyObject *folder_list = NULL, *index_list = NULL, *debug_list = NULL, *cache = NULL, *fetch = NULL;
     int debuginfod = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OOOOpO", names, &folder_list, &index_list, &cache, &debug_list, &debuginfod, &fetch)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OOOOpO", names, &folder_list, &index_list, &cache, &debug_list,
+                                     &debuginfod, &fetch))
+        return NULL;
     struct paths folders = { 0 }, indexes = { 0 }, debug_dirs = { 0 };
     struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
     struct csn_companion_search_options search = CSN_COMPANION_SEARCH_OPTIONS_INIT;
@@ -238,7 +241,8 @@ static PyObject *symbolicator_run(PyObject *object, PyObject *args, PyObject *ke
     struct csn_arrow_options options = CSN_ARROW_OPTIONS_INIT;
     PyObject *array;
     int returns = 0, plain = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zzpp", names, &array, &options.module_column, &options.address_column, &returns, &plain))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zzpp", names, &array, &options.module_column,
+                                     &options.address_column, &returns, &plain))
         return NULL;
     options.store = locked_enter(&self->store->guard, self->store->lock, "store");
     if (!options.store) return NULL;

@@ -1,5 +1,5 @@
-/* Sizes and offsets of the structs that src/lib.rs declares again, for its test. Those that may grow are passed with their size: of them,
- * offsets alone. */
+/* Sizes and offsets of the structs that src/lib.rs declares again, for its test. Those that may grow are passed with
+ * their size: of them, offsets alone. */
 #include <stddef.h>
 
 #include <callsign/callsign.h>

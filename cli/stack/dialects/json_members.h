@@ -19,8 +19,8 @@ struct json_writer {
 };
 
 void json_copy_until(struct json_writer *w, const char *end);
-/* The object's own text, with the values of members that are there replaced and others after the last one, spaced as the first. At most
- * JSON_MEMBERS_MAX. */
+/* The object's own text, with the values of members that are there replaced and others after the last one, spaced as
+ * the first. At most JSON_MEMBERS_MAX. */
 void json_put_object(struct json_writer *w, struct csn_str object, const struct json_member *members, unsigned count);
 
 #endif

@@ -62,8 +62,8 @@ static bool read_side(struct csn_str line, size_t at, size_t end, struct perf_br
 
 static bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_one_of(c, "_[<"); }
 
-/* Where the side that ends at `end` begins, after the head of the sample: an address after a blank, or a symbol after ": ", blanks, or the
- * bracket of the sample's image, which perf 6.1 writes no blank after. */
+/* Where the side that ends at `end` begins, after the head of the sample: an address after a blank, or a symbol
+ * after ": ", blanks, or the bracket of the sample's image, which perf 6.1 writes no blank after. */
 static size_t side_start(struct csn_str line, size_t from, size_t end) {
     size_t start = from;
     for (size_t at = from; at < end; at++) {
@@ -107,7 +107,9 @@ bool perf_branches_next(struct csn_str line, size_t from, struct perf_branch_sid
     if (is_flags(line, at))
         while (at < line.len && line.ptr[at] != ' ' && line.ptr[at] != '\t') at++;
     while (is_one_of(byte_at(line, at), " \t")) at++;
-    if (!find_flags(line, at, &flags) || flags - at > BRANCH_MAX || !cut_branch(line, at, flags, false, &source, &target)) return false;
+    if (!find_flags(line, at, &flags) || flags - at > BRANCH_MAX ||
+        !cut_branch(line, at, flags, false, &source, &target))
+        return false;
     *out = source;
     return true;
 }

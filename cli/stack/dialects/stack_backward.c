@@ -55,7 +55,8 @@ static enum line_kind finish_frame(struct csn_str line, uint64_t number, struct 
     return KIND_FRAME;
 }
 
-static enum line_kind read_backward_line(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out) {
+static enum line_kind read_backward_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                         struct line_frame *out) {
     struct backward_state *backward = state;
     struct line_scan s = scan_on(line);
     (void)modules;

@@ -20,8 +20,8 @@ static bool ends_with(struct csn_str text, const char *end) {
     return text.len > size && memcmp(text.ptr + text.len - size, end, size) == 0;
 }
 
-/* "shop::load(int, char const*)", "shop::Cart::total() const", "shop::load(int) [clone .cold]": of names with blanks nothing else is a
- * function. */
+/* "shop::load(int, char const*)", "shop::Cart::total() const", "shop::load(int) [clone .cold]": of names with blanks
+ * nothing else is a function. */
 static bool is_demangled(struct csn_str name) {
     const struct line_scan s = scan_on(name);
     size_t clone;

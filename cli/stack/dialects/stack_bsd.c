@@ -37,7 +37,8 @@ static bool read_function(struct line_scan *s, struct line_frame *out) {
 
 /* "#1 0xffffffff80bc1d3d at vpanic+0x17d" */
 static enum line_kind read_numbered(struct line_scan *s, struct line_frame *out) {
-    if (!scan_number(s, 10, &out->number) || !scan_char(s, ' ') || !scan_hex(s, &out->pc) || !scan_text(s, " at ")) return KIND_NONE;
+    if (!scan_number(s, 10, &out->number) || !scan_char(s, ' ') || !scan_hex(s, &out->pc) || !scan_text(s, " at "))
+        return KIND_NONE;
     if (!read_function(s, out)) return KIND_NONE;
     return out->number ? KIND_FRAME : KIND_FIRST;
 }
@@ -45,13 +46,15 @@ static enum line_kind read_numbered(struct line_scan *s, struct line_frame *out)
 /* "panic(ffffffff81e3a2b2) at panic+0xbf"; without arguments it may be any sentence. */
 static enum line_kind read_ddb(struct line_scan *s, struct line_frame *out) {
     size_t at, open_at;
-    if (!scan_find(s, ") at ", &at) || !scan_find(s, "(", &open_at) || !open_at || memchr(s->line.ptr, ' ', open_at)) return KIND_NONE;
+    if (!scan_find(s, ") at ", &at) || !scan_find(s, "(", &open_at) || !open_at || memchr(s->line.ptr, ' ', open_at))
+        return KIND_NONE;
     s->at = at + 5;
     if (!read_function(s, out)) return KIND_NONE;
     return KIND_FRAME;
 }
 
-static enum line_kind read_bsd_line(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out) {
+static enum line_kind read_bsd_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                    struct line_frame *out) {
     struct bsd_state *bsd = state;
     struct line_scan s = scan_on(line);
     (void)modules;

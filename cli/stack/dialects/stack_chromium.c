@@ -22,7 +22,8 @@ struct chromium_state {
 static bool read_module_at_end(struct line_scan *s, struct line_frame *out) {
     struct csn_str line = s->line;
     size_t open, plus;
-    if (!line.len || line.ptr[line.len - 1] != ')' || !scan_find_last(s, '(', &open) || !scan_find_last(s, '+', &plus) || plus < open)
+    if (!line.len || line.ptr[line.len - 1] != ')' || !scan_find_last(s, '(', &open) ||
+        !scan_find_last(s, '+', &plus) || plus < open)
         return false;
     struct line_scan number = { line, plus + 1 };
     if (!scan_hex(&number, &out->value) || number.at + 1 != line.len || plus == open + 1) return false;

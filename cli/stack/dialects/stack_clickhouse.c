@@ -41,7 +41,8 @@ static bool is_inlined(struct csn_str line) {
     return scan_find(&s, ". inlined from ", &at) && at && scan_digit_value(line.ptr[at - 1]) < 10;
 }
 
-static enum line_kind read_clickhouse_line(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out) {
+static enum line_kind read_clickhouse_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                           struct line_frame *out) {
     const struct clickhouse_state *clickhouse = state;
     struct line_scan s = scan_on(line), name;
     size_t at, colon;

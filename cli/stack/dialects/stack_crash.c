@@ -38,7 +38,8 @@ static void read_name(const struct line_scan *s, struct line_frame *out) {
     out->has_symbol_offset = true;
 }
 
-/* All of them fill addresses up with zeros, to 8 or 16 digits. A short number is none, or each line of a log that has one is a frame. */
+/* All of them fill addresses up with zeros, to 8 or 16 digits. A short number is none, or each line of a log that
+ * has one is a frame. */
 static bool read_address(struct line_scan *s, uint64_t *out) {
     enum { DIGITS_MIN = 8 };
     size_t from = s->at;
@@ -92,7 +93,8 @@ static bool ends_with(struct csn_str line, const char *text) {
 }
 
 /* The function's own line comes after those of its inlined calls, has their address, and answers for all of them. */
-static enum line_kind join_inlined(struct crash_state *crash, struct csn_str line, bool open, enum line_kind kind, struct line_frame *out) {
+static enum line_kind join_inlined(struct crash_state *crash, struct csn_str line, bool open, enum line_kind kind,
+                                   struct line_frame *out) {
     if (kind == KIND_NONE) return kind;
     const struct crash_state before = *crash;
     const bool continued = before.inlined_at && before.inlined_at == out->pc;

@@ -53,7 +53,9 @@ static bool read_place(struct elfutils_state *elfutils, struct stack_modules *mo
     if (!scan_char(&s, '[') || !scan_find(&s, "]@", &close)) return false;
     const struct csn_str digits = { s.line.ptr + s.at, close - s.at };
     s.at = close + 2;
-    if (!build_id_parse(digits, &names.id) || !scan_hex(&s, &start) || !scan_char(&s, '+') || !scan_hex(&s, &offset) || !scan_at_end(&s)) return false;
+    if (!build_id_parse(digits, &names.id) || !scan_hex(&s, &start) || !scan_char(&s, '+') || !scan_hex(&s, &offset) ||
+        !scan_at_end(&s))
+        return false;
     if (names.name.len) stack_modules_add_place(modules, &names, start, offset);
     return true;
 }
@@ -85,10 +87,12 @@ static enum line_kind read_elfutils_line(void *state, struct stack_modules *modu
                                          struct line_frame *out) {
     struct elfutils_state *elfutils = state;
     struct line_scan s = scan_on(line);
-    if (!elfutils->in_thread || !scan_char(&s, '#') || !scan_number(&s, 10, &out->number) || !scan_blanks(&s) || !scan_hex(&s, &out->pc))
+    if (!elfutils->in_thread || !scan_char(&s, '#') || !scan_number(&s, 10, &out->number) || !scan_blanks(&s) ||
+        !scan_hex(&s, &out->pc))
         return read_inside(elfutils, modules, line, open);
     read_names(&s, out);
-    const bool has_room = out->module.len < ELFUTILS_NAME, inlined = inlined_group_goes_on(&elfutils->group, open, out->pc, out->symbol);
+    const bool has_room = out->module.len < ELFUTILS_NAME,
+               inlined = inlined_group_goes_on(&elfutils->group, open, out->pc, out->symbol);
     elfutils->module_len = has_room ? out->module.len : 0;
     if (elfutils->module_len) memcpy(elfutils->module, out->module.ptr, elfutils->module_len);
     if (inlined) return KIND_INSIDE; /* the frame before has the calls of both lines */

@@ -1,5 +1,5 @@
-/* Register dumps of firmware: Zephyr, FreeRTOS, ESP-IDF, handlers for Cortex-M and RISC-V. Addresses are those of the one image that runs:
- * a value is a frame only if exactly one index was given and has a function there.
+/* Register dumps of firmware: Zephyr, FreeRTOS, ESP-IDF, handlers for Cortex-M and RISC-V. Addresses are those of the
+ * one image that runs: a value is a frame only if exactly one index was given and has a function there.
  *
  *     E: r3/a4:  0x00000004 r12/ip:  0x0000000c r14/lr:  0x00001155
  *     E: Faulting instruction address (r15/pc): 0x00001139
@@ -78,11 +78,13 @@ static bool read_register(void *state, struct csn_str line, size_t from, struct 
     return false;
 }
 
-/* "/src/main.go:12 +0x1d fp=0xc00008aeb0 sp=0xc00008ae98 pc=0x49e6e4": of callers; stack_go.c reads it, if nothing stands before it. */
+/* "/src/main.go:12 +0x1d fp=0xc00008aeb0 sp=0xc00008ae98 pc=0x49e6e4": of callers; stack_go.c reads it, if nothing
+ * stands before it. */
 static bool is_go_frame(struct csn_str line) {
     const struct line_scan s = scan_on(line);
     size_t at;
-    return scan_find(&s, " fp=0x", &at) && scan_find(&s, " sp=0x", &at) && (scan_find(&s, ".go:", &at) || scan_find(&s, ".s:", &at));
+    return scan_find(&s, " fp=0x", &at) && scan_find(&s, " sp=0x", &at) &&
+           (scan_find(&s, ".go:", &at) || scan_find(&s, ".s:", &at));
 }
 
 static enum line_kind read_fault_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,

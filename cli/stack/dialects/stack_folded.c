@@ -22,7 +22,9 @@ static bool find_count(struct csn_str line, size_t *end) {
 static bool read_perf_element(struct csn_str text, struct line_frame *out) {
     struct line_scan s = scan_on(text);
     size_t open;
-    if (text.len < 6 || text.ptr[0] != '[' || memcmp(text.ptr + text.len - 2, ">]", 2) != 0 || !scan_find(&s, " <", &open)) return false;
+    if (text.len < 6 || text.ptr[0] != '[' || memcmp(text.ptr + text.len - 2, ">]", 2) != 0 ||
+        !scan_find(&s, " <", &open))
+        return false;
     struct line_scan number = { { text.ptr, text.len - 2 }, open + 2 };
     if (!scan_number(&number, 16, &out->value) || !scan_at_end(&number)) return false;
     out->module = (struct csn_str){ text.ptr + 1, open - 1 };

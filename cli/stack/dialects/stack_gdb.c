@@ -69,8 +69,8 @@ static enum line_kind read_gdb_stop(const struct gdb_state *gdb, struct line_sca
     return KIND_FIRST;
 }
 
-/* What `bt full` has below a frame: variables, and values that go on in further lines; the end of a line that was too long; and what gdb
- * asks at the end of a page. */
+/* What `bt full` has below a frame: variables, and values that go on in further lines; the end of a line that was
+ * too long; and what gdb asks at the end of a page. */
 static bool is_below_frame(struct csn_str line) {
     enum { INDENT = 8 };
     struct line_scan s = scan_on(line);
@@ -125,11 +125,12 @@ static bool has_place(const struct line_filler *f) {
 
 /* The library that the line names; the program is none. */
 static bool is_of_line(const struct line_filler *f) {
-    return (uintptr_t)f->at->module.ptr >= (uintptr_t)f->text.ptr && (uintptr_t)f->at->module.ptr < (uintptr_t)f->text.ptr + f->text.len;
+    return (uintptr_t)f->at->module.ptr >= (uintptr_t)f->text.ptr &&
+           (uintptr_t)f->at->module.ptr < (uintptr_t)f->text.ptr + f->text.len;
 }
 
-/* "orders_load () at liborders.c:21"; an inlined call is a line of its own, and the function that it was inlined into has no address. What
- * gdb knew stays. */
+/* "orders_load () at liborders.c:21"; an inlined call is a line of its own, and the function that it was inlined
+ * into has no address. What gdb knew stays. */
 static void fill_gdb(struct line_filler *f) {
     if (has_place(f)) {
         f->kept = true;

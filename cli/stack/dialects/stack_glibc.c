@@ -111,7 +111,9 @@ static bool read_c10(struct csn_str line, struct line_frame *out) {
     struct line_scan s = scan_on(line), rest;
     size_t plus, open;
     scan_blanks(&s);
-    if (!scan_text(&s, "frame #") || !scan_number(&s, 10, &out->number) || !scan_text(&s, ": ") || !scan_find(&s, " (0x", &open)) return false;
+    if (!scan_text(&s, "frame #") || !scan_number(&s, 10, &out->number) || !scan_text(&s, ": ") ||
+        !scan_find(&s, " (0x", &open))
+        return false;
     if (!scan_find(&s, " + 0x", &plus) || plus > open) return false;
     rest = (struct line_scan){ line, plus + 3 };
     if (!scan_hex(&rest, &out->symbol_offset) || rest.at != open) return false;

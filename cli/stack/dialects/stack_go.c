@@ -150,7 +150,8 @@ static enum line_kind finish_c_frame(struct csn_str line, enum line_kind kind, s
     return kind;
 }
 
-/* "Read at 0x0000006b9818 by goroutine 7:", "Previous write at 0x0000006b9818 by main goroutine:", "Goroutine 7 (running) created at:" */
+/* "Read at 0x0000006b9818 by goroutine 7:", "Previous write at 0x0000006b9818 by main goroutine:", "Goroutine 7
+ * (running) created at:" */
 static bool is_race_head(struct csn_str line) {
     struct line_scan s = scan_on(line);
     size_t at;

@@ -41,7 +41,8 @@ static bool read_function(struct line_scan *s, struct line_frame *out) {
     return name.len && (scan_hex(s, &out->value) || scan_number(s, 16, &out->value));
 }
 
-static enum line_kind read_illumos_line(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out) {
+static enum line_kind read_illumos_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                        struct line_frame *out) {
     struct line_scan s = scan_on(line);
     (void)state, (void)modules;
     if (!read_frame_pointer(&s) || !read_function(&s, out) || !is_arguments(s)) return KIND_NONE;

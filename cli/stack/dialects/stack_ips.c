@@ -1,5 +1,5 @@
-/* Apple's .ips reports: a line of JSON about the report, then the report as JSON. In place, only what is filled in changes: the report
- * is read as spans of its own text, and everything between the new members is copied. */
+/* Apple's .ips reports: a line of JSON about the report, then the report as JSON. In place, only what is filled in
+ * changes: the report is read as spans of its own text, and everything between the new members is copied. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,8 @@ static uint64_t find_number(struct csn_str object, const char *key, bool *found)
 bool stack_ips_recognize(struct csn_str line) {
     struct csn_str root, value;
     struct json_fault fault;
-    return json_span_value(line, &root, &fault) && json_span_find(root, "bug_type", &value) && !json_span_find(root, "frames", &value);
+    return json_span_value(line, &root, &fault) && json_span_find(root, "bug_type", &value) &&
+           !json_span_find(root, "frames", &value);
 }
 
 /* ---- the images ---- */
@@ -114,7 +115,8 @@ static bool add_frames(struct stack_session *session, struct csn_str frames) {
 }
 
 /* `w`: NULL where the stack is written on its own. */
-static bool answer_frames(struct stack_session *session, struct csn_str frames, struct json_writer *w, struct stack_output *output) {
+static bool answer_frames(struct stack_session *session, struct csn_str frames, struct json_writer *w,
+                          struct stack_output *output) {
     struct csn_error err = CSN_ERROR_INIT;
     if (!json_span_is_array(frames)) return true;
     if (!add_frames(session, frames) || session_answer(session, &err) < 0) {
@@ -129,7 +131,8 @@ static bool answer_frames(struct stack_session *session, struct csn_str frames, 
     return true;
 }
 
-static bool answer_threads(struct stack_session *session, struct csn_str threads, struct json_writer *w, struct stack_output *output) {
+static bool answer_threads(struct stack_session *session, struct csn_str threads, struct json_writer *w,
+                           struct stack_output *output) {
     struct json_items items = json_items_of(threads);
     struct csn_str key, thread, frames;
     while (json_items_next(&items, &key, &thread))
@@ -138,7 +141,8 @@ static bool answer_threads(struct stack_session *session, struct csn_str threads
 }
 
 /* In place, in the order of the text. */
-static bool answer_report(struct stack_session *session, struct csn_str report, struct json_writer *w, struct stack_output *output) {
+static bool answer_report(struct stack_session *session, struct csn_str report, struct json_writer *w,
+                          struct stack_output *output) {
     struct csn_str threads = { "", 0 }, last = { "", 0 };
     json_span_find(report, "threads", &threads);
     json_span_find(report, "lastExceptionBacktrace", &last);

@@ -11,8 +11,8 @@ bool stack_json_available(void);
 /* One line. A stack is answered on `output`; what cannot be understood is answered there as an error, and false returned. */
 bool stack_json_line(struct stack_session *session, struct csn_str line, struct stack_output *output);
 
-/* The same without the answer: a stack's frames and modules become the session's. *has_frames: they did; otherwise the line had modules
- * alone. False: see `error`. */
+/* The same without the answer: a stack's frames and modules become the session's. *has_frames: they did; otherwise
+ * the line had modules alone. False: see `error`. */
 enum { JSON_ERROR_MAX = 200 };
 struct stack_json_error {
     char text[JSON_ERROR_MAX];
@@ -25,7 +25,8 @@ bool stack_json_plain_line(struct stack_session *session, struct csn_str line);
 /* Whether a line is the first one of an .ips report. */
 bool stack_ips_recognize(struct csn_str line);
 /* A whole report, its first line included: the stack of each thread is answered, or, in place, the report is written again
- * with symbols, files and lines in its frames. False: `error` says why the text is no report; empty: its stacks were not all answered. */
+ * with symbols, files and lines in its frames. False: `error` says why the text is no report; empty: its stacks were
+ * not all answered. */
 bool stack_ips_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output,
                       struct stack_json_error *error);
 
@@ -34,8 +35,8 @@ bool stack_minidump_recognize(struct csn_str root);
 bool stack_minidump_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output,
                            struct stack_json_error *error);
 /* Any of these reports in JSON. `format`: "ips" or "minidump-json" where it is known, NULL to tell it from the text. */
-bool stack_report(struct stack_session *session, struct csn_str text, const char *format, bool in_place, struct stack_output *output,
-                  struct stack_json_error *error);
+bool stack_report(struct stack_session *session, struct csn_str text, const char *format, bool in_place,
+                  struct stack_output *output, struct stack_json_error *error);
 /* That the report `text` is not `what`, and in which line. */
 void stack_report_fault(const char *what, struct csn_str text, const struct json_fault *fault, struct stack_json_error *error);
 

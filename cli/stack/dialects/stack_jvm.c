@@ -7,9 +7,9 @@
  *     C  0x0000000000000000                       in no library
  *     j  Orders.load(Ljava/lang/String;)V+0              interpreted and compiled Java, and stubs: no native addresses
  *
- * The first frame was interrupted if it is where the signal's pc is; where a call of no function went to, the caller is the first one.
- * Offsets count from the library's first byte. The list "Dynamic libraries:", lines of /proc/PID/maps, comes after the frames: of a file
- * it is read first (jvm_libraries.c). */
+ * The first frame was interrupted if it is where the signal's pc is; where a call of no function went to, the caller
+ * is the first one. Offsets count from the library's first byte. The list "Dynamic libraries:", lines of
+ * /proc/PID/maps, comes after the frames: of a file it is read first (jvm_libraries.c). */
 #include "stack/dialects/dialects.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"

@@ -82,7 +82,8 @@ static void skip_level(struct line_scan *s) {
     }
 }
 
-/* "(2)[123:init]" of MediaTek's kernels, "[2:    init:    1]" and "I[2:    init:    1]" of Samsung's: processor, name and process. */
+/* "(2)[123:init]" of MediaTek's kernels, "[2:    init:    1]" and "I[2:    init:    1]" of Samsung's: processor,
+ * name and process. */
 static void skip_vendor_caller(struct line_scan *s) {
     struct line_scan at = *s;
     uint64_t number;
@@ -215,7 +216,9 @@ static bool skip_s390(struct line_scan *s, bool *exact, bool *unreliable) {
     struct line_scan at = *s;
     uint64_t value;
     const bool psw = scan_text(&at, "Krnl PSW : ");
-    if (psw && (!scan_number(&at, 16, &value) || !scan_char(&at, ' ') || !scan_number(&at, 16, &value) || !scan_char(&at, ' '))) return false;
+    if (psw && (!scan_number(&at, 16, &value) || !scan_char(&at, ' ') || !scan_number(&at, 16, &value) ||
+                !scan_char(&at, ' ')))
+        return false;
     if (!scan_char(&at, '(') || at.line.ptr[at.line.len - 1] != ')') return false;
     struct line_scan address = at;
     if (!psw && !scan_text(&address, "[<")) return false;
@@ -258,7 +261,8 @@ static bool skip_register_value(struct line_scan *s, const char *name) {
 
 /* Registers that hold a pc or a return address, and "?". False: the line is no frame. */
 static bool read_register(struct line_scan *s, bool *exact, bool *unreliable) {
-    if (skip_x86_register(s) || skip_report_title(s) || skip_register_value(s, "epc") || skip_register_value(s, "ERA")) *exact = true;
+    if (skip_x86_register(s) || skip_report_title(s) || skip_register_value(s, "epc") || skip_register_value(s, "ERA"))
+        *exact = true;
     else if (skip_register_value(s, "ra")) *unreliable = true;
     else if (scan_text(s, "pc : ") || scan_text(s, "epc : ") || scan_text(s, "PC is at ")) *exact = true;
     else if (scan_text(s, "lr : ") || scan_text(s, "ra : ") || scan_text(s, "LR is at ")) *unreliable = true;
@@ -270,7 +274,9 @@ static bool skip_callee(struct line_scan *s) {
     struct line_scan at = *s;
     uint64_t callee;
     size_t found;
-    if (!scan_text(&at, "[<") || !scan_number(&at, 16, &callee) || !scan_text(&at, ">] (") || !scan_find(&at, ") from [<", &found)) return false;
+    if (!scan_text(&at, "[<") || !scan_number(&at, 16, &callee) || !scan_text(&at, ">] (") ||
+        !scan_find(&at, ") from [<", &found))
+        return false;
     s->at = found + strlen(") from ");
     return true;
 }
@@ -404,7 +410,8 @@ static bool read_kernel_event(struct line_scan s, struct stack_modules *modules)
 /* False: the line is no frame. */
 static bool read_lead(struct line_scan *s, struct frame_lead *lead, struct line_frame *out) {
     if (!read_register(s, &lead->exact, &lead->unreliable)) return false;
-    if (!lead->exact && !lead->unreliable && !skip_powerpc(s, &lead->exact, &lead->unreliable)) skip_s390(s, &lead->exact, &lead->unreliable);
+    if (!lead->exact && !lead->unreliable && !skip_powerpc(s, &lead->exact, &lead->unreliable))
+        skip_s390(s, &lead->exact, &lead->unreliable);
     lead->titled = lead->exact || lead->unreliable;
     bool has_callee = skip_callee(s);
     if (!has_callee && !lead->titled) skip_bare_callee(s);
@@ -429,9 +436,10 @@ static bool read_trace_mark(struct kernel_state *kernel, struct line_scan *s) {
     return is_mark || (is_title && scan_at_end(s));
 }
 
-/* Most machines' traces begin with the frame that was interrupted; only newer ones of arm64 say so, by "(P)". The registers' lines before have
- * that place, too. */
-static bool is_interrupted(struct kernel_state *kernel, const struct frame_lead *lead, const struct line_frame *out, bool is_first) {
+/* Most machines' traces begin with the frame that was interrupted; only newer ones of arm64 say so, by "(P)". The
+ * registers' lines before have that place, too. */
+static bool is_interrupted(struct kernel_state *kernel, const struct frame_lead *lead, const struct line_frame *out,
+                           bool is_first) {
     const uint64_t name = inlined_name_hash(out->symbol);
     if (lead->exact) {
         kernel->has_pc = true;

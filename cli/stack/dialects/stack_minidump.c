@@ -52,7 +52,8 @@ static enum line_kind read_machine_line(struct stack_modules *modules, struct cs
     struct csn_str fields[FIELDS_MAX];
     uint64_t thread;
     size_t count = split_fields(line, fields);
-    if (count >= 7 && fields[0].len == 6 && memcmp(fields[0].ptr, "Module", 6) == 0) return read_module_fields(modules, fields, count);
+    if (count >= 7 && fields[0].len == 6 && memcmp(fields[0].ptr, "Module", 6) == 0)
+        return read_module_fields(modules, fields, count);
     if (count != 7 || !decimal_field(fields[0], &thread) || !decimal_field(fields[1], &out->number)) return KIND_NONE;
     if (fields[3].len) return open && out->number ? KIND_INSIDE : KIND_NONE;
     if (!hex_field(fields[6], &out->value)) return KIND_NONE;
@@ -72,7 +73,8 @@ static enum line_kind read_text_line(struct csn_str line, bool open, struct line
     if (!scan_number(&s, 10, &out->number) || !scan_text(&s, "  ")) return open && indented ? KIND_INSIDE : KIND_NONE;
     out->number_end = s.at - 2;
     size_t from = s.at;
-    if (!scan_find(&s, " + 0x", &plus) || memchr(line.ptr + from, '!', plus - from)) return open && out->number ? KIND_INSIDE : KIND_NONE;
+    if (!scan_find(&s, " + 0x", &plus) || memchr(line.ptr + from, '!', plus - from))
+        return open && out->number ? KIND_INSIDE : KIND_NONE;
     s.at = plus + 3;
     if (plus == from || !scan_hex(&s, &out->value)) return KIND_NONE;
     scan_blanks(&s);
@@ -106,7 +108,8 @@ static void fill_machine(struct line_filler *f, uint32_t k) {
     fill_ending(f);
 }
 
-/* " 1  liborders.so!orders_load [liborders.c : 21]"; an inlined call is a line with a number of its own, as both programs write them. */
+/* " 1  liborders.so!orders_load [liborders.c : 21]"; an inlined call is a line with a number of its own, as both
+ * programs write them. */
 static void fill_text(struct line_filler *f, uint32_t k) {
     fill_numbered(f, k, f->at->fill_at);
     out_char(f->out, '!');

@@ -2,8 +2,9 @@
  *
  *     {"frame":1,"function":null,"module":"liborders.so","module_offset":"0x00001161","offset":"0x00007f1af12fe161","trust":"frame_pointer"}
  *
- * In place, frames without a function get "function", "function_offset", "file" and "line", of the function that the call was compiled
- * into, and "inlined" with the names of the calls within it, innermost first. Offsets of callers are those of the byte before. */
+ * In place, frames without a function get "function", "function_offset", "file" and "line", of the function that the
+ * call was compiled into, and "inlined" with the names of the calls within it, innermost first. Offsets of callers
+ * are those of the byte before. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,7 +135,8 @@ static void fill_minidump_frame(struct json_writer *w, struct csn_str object, co
 }
 
 /* `w`: NULL where the stack is written on its own. */
-static bool answer_minidump_thread(struct stack_session *session, struct csn_str thread, struct json_writer *w, struct stack_output *output) {
+static bool answer_minidump_thread(struct stack_session *session, struct csn_str thread, struct json_writer *w,
+                                   struct stack_output *output) {
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_str frames, key, object;
     if (!json_span_find(thread, "frames", &frames) || !json_span_is_array(frames)) return true;
@@ -195,11 +197,12 @@ void stack_report_fault(const char *what, struct csn_str text, const struct json
     snprintf(error->text, sizeof(error->text), "not %s: line %zu: %s", what, line, fault->text);
 }
 
-bool stack_report(struct stack_session *session, struct csn_str text, const char *format, bool in_place, struct stack_output *output,
-                  struct stack_json_error *error) {
+bool stack_report(struct stack_session *session, struct csn_str text, const char *format, bool in_place,
+                  struct stack_output *output, struct stack_json_error *error) {
     struct csn_str root;
     struct json_fault fault;
-    const bool minidump = format ? strcmp(format, "minidump-json") == 0 : json_span_value(text, &root, &fault) && stack_minidump_recognize(root);
+    const bool minidump = format ? strcmp(format, "minidump-json") == 0
+                                 : json_span_value(text, &root, &fault) && stack_minidump_recognize(root);
     error->text[0] = 0;
     if (minidump) return stack_minidump_report(session, text, in_place, output, error);
     return stack_ips_report(session, text, in_place, output, error);

@@ -283,8 +283,8 @@ static struct csn_str without_instruction(struct csn_str line) {
     return line;
 }
 
-/* A sample alone of which perf printed neither the process nor the time: its address is the last one in 16 columns. Without an image,
- * tables of other programs look alike. */
+/* A sample alone of which perf printed neither the process nor the time: its address is the last one in 16 columns.
+ * Without an image, tables of other programs look alike. */
 static bool read_unheaded(const struct perf_state *perf, struct csn_str line, struct line_frame *out) {
     struct csn_str text = without_instruction(line);
     bool has_image = text.len && text.ptr[text.len - 1] == ')';
@@ -306,13 +306,16 @@ static bool read_unheaded(const struct perf_state *perf, struct csn_str line, st
 /* Where perf did not print the process, the only one that has mappings. */
 static uint64_t sample_pid(const struct perf_state *perf) { return perf->sample.known ? perf->sample.pid : perf->map_pid; }
 
-/* Where an address is printed with its image, it is one of the process if a mapping has it, or else perhaps an offset in the file. */
+/* Where an address is printed with its image, it is one of the process if a mapping has it, or else perhaps an
+ * offset in the file. */
 static enum frame_site address_site(const struct perf_state *perf, const struct line_frame *frame) {
     struct csn_process_module found;
     uint64_t addr;
     if (!frame->module.len || frame->module.ptr[0] != '/') return SITE_PC;
     if (csn_process_maps_find(perf->modules->maps, sample_pid(perf), frame->value, &found) == CSN_OK) return SITE_PC;
-    return csn_process_maps_file_address(perf->modules->maps, frame->module, frame->value, &addr) == CSN_OK ? SITE_FILE_OFFSET : SITE_PC;
+    return csn_process_maps_file_address(perf->modules->maps, frame->module, frame->value, &addr) == CSN_OK
+               ? SITE_FILE_OFFSET
+               : SITE_PC;
 }
 
 static void take_side(const struct perf_state *perf, const struct perf_branch_side *side, struct line_frame *out) {

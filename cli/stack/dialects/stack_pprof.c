@@ -43,7 +43,8 @@ static bool has_two_addresses(struct line_scan s) {
     return scan_hex(&s, &value) && (scan_filled(&s), scan_blanks(&s)) && scan_hex(&s, &value);
 }
 
-static enum line_kind read_pprof_line(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out) {
+static enum line_kind read_pprof_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                      struct line_frame *out) {
     struct line_scan s = scan_on(line);
     size_t at;
     (void)modules;

@@ -118,8 +118,8 @@ static enum line_kind read_sanitizer_line(void *state, struct stack_modules *mod
     return kind != KIND_NONE && is_inlined(state, line, open, out) ? KIND_INSIDE : kind;
 }
 
-/* " in main /src/main.cc:12"; an inlined call is a line of its own, with a number of its own, as asan_symbolize writes them. Without a
- * line, the module stays. What the sanitizer symbolized itself stays, too. */
+/* " in main /src/main.cc:12"; an inlined call is a line of its own, with a number of its own, as asan_symbolize
+ * writes them. Without a line, the module stays. What the sanitizer symbolized itself stays, too. */
 static void fill_sanitizer(struct line_filler *f) {
     if (has_place(f->text, f->at->fill_at)) {
         f->kept = true;

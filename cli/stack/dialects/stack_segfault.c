@@ -4,8 +4,8 @@
  *     orders[12817]: segfault at 0 ip 0000561ae465727b sp 00007ffd8d018630 error 6 in orders[561ae4657000+1000]     before Linux 6.6
  *     traps: orders[12817] general protection fault ip:561ae465727b sp:7ffd8d018630 error:0 in orders[561ae4657000+1000]
  *
- * The first number in the brackets is an offset in the file. Older kernels print the mapping alone: it is that of the image's code, which
- * begins at the page of the first function. */
+ * The first number in the brackets is an offset in the file. Older kernels print the mapping alone: it is that of
+ * the image's code, which begins at the page of the first function. */
 #include "stack/dialects/dialects.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"

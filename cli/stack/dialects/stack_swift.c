@@ -51,7 +51,8 @@ static bool read_swift_image(struct stack_modules *modules, struct csn_str line)
     return scan_hex(&s, &start) && scan_text(&s, "\xe2\x80\x93") && stack_modules_add_any_line(modules, line);
 }
 
-static enum line_kind read_swift_line(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out) {
+static enum line_kind read_swift_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                      struct line_frame *out) {
     struct line_scan s = scan_on(line);
     (void)state;
     if (read_swift_image(modules, line)) return KIND_CONTEXT;

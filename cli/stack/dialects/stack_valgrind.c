@@ -5,7 +5,8 @@
  *     ==26835==    by 0x485313A: parse_line (liborders.c:16)           the same address
  *     ==26835==    by 0x4853160: orders_load (in /opt/app/liborders.so)
  *
- * Valgrind loads position independent programs at 0x108000. Addresses of callers are those of the byte before the return address. */
+ * Valgrind loads position independent programs at 0x108000. Addresses of callers are those of the byte before the
+ * return address. */
 #include "stack/dialects/dialects.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"

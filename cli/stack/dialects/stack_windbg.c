@@ -1,4 +1,5 @@
-/* Stacks of Microsoft's debuggers (`k`, `kb`, `kn`, `kp`, `kv` of WinDbg, cdb and kd, STACK_TEXT of `!analyze`), and of MSVC's std::stacktrace.
+/* Stacks of Microsoft's debuggers (`k`, `kb`, `kn`, `kp`, `kv` of WinDbg, cdb and kd, STACK_TEXT of `!analyze`), and of
+ * MSVC's std::stacktrace.
  *
  *     # Child-SP          RetAddr               Call Site
  *     00 000000ab`cdeff5a8 00007ff6`12341161     orders!parse_line+0x12 [C:\src\orders.c @ 15]
@@ -75,8 +76,8 @@ static bool find_offset(struct csn_str site, size_t *plus) {
     return found;
 }
 
-/* Of the symbol that begins at `from`: where what `kp` prints of its arguments begins, or `stop`. Brackets of "operator()", of a return type
- * and of the function that another one is within are the name's. */
+/* Of the symbol that begins at `from`: where what `kp` prints of its arguments begins, or `stop`. Brackets of
+ * "operator()", of a return type and of the function that another one is within are the name's. */
 static size_t arguments_start(struct csn_str site, size_t from, size_t stop) {
     static const char operator_word[] = "operator()", decltype_word[] = "decltype(";
     for (size_t at = from; at < stop; at++) {
@@ -131,7 +132,9 @@ static bool read_site(struct csn_str line, size_t from, struct line_frame *out) 
 static bool read_module_load(struct stack_modules *modules, struct line_scan *s) {
     struct module_names names = { .name = { "", 0 } };
     uint64_t start, end;
-    if (!scan_text(s, "ModLoad: ") || !read_debugger_address(s, &start) || !scan_blanks(s) || !read_debugger_address(s, &end)) return false;
+    if (!scan_text(s, "ModLoad: ") || !read_debugger_address(s, &start) || !scan_blanks(s) ||
+        !read_debugger_address(s, &end))
+        return false;
     if (!scan_blanks(s) || scan_at_end(s) || end <= start) return false;
     names.name = scan_rest(s);
     stack_modules_add_image(modules, &names, start, end);
@@ -164,7 +167,8 @@ static bool is_remark(struct csn_str line) {
     return scan_text(&s, "WARNING: ") || scan_text(&s, "*** ") || scan_find(&s, "(Inline", &at);
 }
 
-static enum line_kind read_windbg_line(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out) {
+static enum line_kind read_windbg_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                       struct line_frame *out) {
     struct windbg_state *windbg = state;
     struct line_scan s = scan_on(line);
     uint64_t returns_to, number = 0;

@@ -50,7 +50,9 @@ static bool read_wine(struct csn_str line, struct line_frame *out) {
     size_t in, open;
     scan_blanks(&s);
     scan_text(&s, "=>");
-    if (!scan_number(&s, 10, &out->number) || !scan_char(&s, ' ') || !scan_hex(&s, &out->pc) || !scan_find(&s, " in ", &in)) return false;
+    if (!scan_number(&s, 10, &out->number) || !scan_char(&s, ' ') || !scan_hex(&s, &out->pc) ||
+        !scan_find(&s, " in ", &in))
+        return false;
     s.at = in + 4;
     if (!scan_find(&s, " (+0x", &open)) return false;
     out->module = (struct csn_str){ line.ptr + s.at, open - s.at };

@@ -19,8 +19,9 @@ static inline uint64_t inlined_name_hash(struct csn_str name) {
     return hash;
 }
 
-/* Whether the line belongs to the frame before it: in one frame, two calls of one function do not have one address. A function that calls
- * itself returns to one address in each frame; its first name comes again then. `open`: there is a frame before. */
+/* Whether the line belongs to the frame before it: in one frame, two calls of one function do not have one address.
+ * A function that calls itself returns to one address in each frame; its first name comes again then. `open`: there
+ * is a frame before. */
 static inline bool inlined_group_goes_on(struct inlined_group *group, bool open, uint64_t pc, struct csn_str name) {
     const uint64_t hash = inlined_name_hash(name);
     if (open && pc == group->pc && hash != group->first_name) return true;

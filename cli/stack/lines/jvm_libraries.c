@@ -70,7 +70,8 @@ static bool take_line(struct csn_str *text, struct csn_str *line) {
 
 /* The text has the list, and the line after it; or is no report. */
 static bool has_list(struct csn_str text) {
-    static const char list[] = "\nDynamic libraries:\n", head[] = "# A fatal error has been detected by the Java Runtime Environment";
+    static const char list[] = "\nDynamic libraries:\n",
+                      head[] = "# A fatal error has been detected by the Java Runtime Environment";
     struct csn_str line, rest = text;
     for (int i = 0; i < 2; i++)
         if (!take_line(&rest, &line)) return false;

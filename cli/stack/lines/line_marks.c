@@ -77,7 +77,8 @@ static uint32_t mark_at(struct csn_str line, size_t i) {
 
 /* ---- where marks may be ---- */
 
-/* Bit i: a mark may be at byte i of the block. Most bytes of a log begin none. The bytes before and behind the block are there, too. */
+/* Bit i: a mark may be at byte i of the block. Most bytes of a log begin none. The bytes before and behind the block
+ * are there, too. */
 #if TEXT_BLOCKS
 static inline uint32_t possible_marks(const char *p) {
     __m128i before = bytes_at(p - 1), here = bytes_at(p), after = bytes_at(p + 1);
@@ -177,7 +178,8 @@ static uint32_t marks_at_end(struct csn_str line, uint32_t within) {
     if (!line.len) return 0;
     if (line.ptr[line.len - 1] == ':') return MARK_COLON;
     if (line.ptr[line.len - 1] == ')') return ends_in_image(line) ? MARK_IMAGE : 0;
-    return (within & MARK_HEX && ends_in_hex(line) ? MARK_END_HEX : 0) | (within & MARK_FOLDED && ends_in_count(line) ? MARK_FOLDED : 0);
+    return (within & MARK_HEX && ends_in_hex(line) ? MARK_END_HEX : 0) |
+           (within & MARK_FOLDED && ends_in_count(line) ? MARK_FOLDED : 0);
 }
 
 uint32_t line_marks(struct csn_str line) {

@@ -1,5 +1,5 @@
-/* A first look at a line: what it may be a frame of, found in one pass over its bytes. Most lines of a log have no mark that any dialect
- * needs, and no dialect reads them. */
+/* A first look at a line: what it may be a frame of, found in one pass over its bytes. Most lines of a log have no
+ * mark that any dialect needs, and no dialect reads them. */
 #ifndef CALLSIGN_CLI_LINE_MARKS_H
 #define CALLSIGN_CLI_LINE_MARKS_H
 
@@ -49,8 +49,8 @@ static inline struct csn_str log_line_text(struct csn_str line) {
     return last == 'm' || last == 'K' ? log_line_before_colours(line) : line;
 }
 
-/* Bytes of what a log daemon writes before the text of a line: the time, the host and the program of syslog and the journal, Android's
- * logcat, containers' runtimes; and of a terminal's colours. 0: there is none. */
+/* Bytes of what a log daemon writes before the text of a line: the time, the host and the program of syslog and the
+ * journal, Android's logcat, containers' runtimes; and of a terminal's colours. 0: there is none. */
 size_t log_prefix_size(struct csn_str line);
 
 #endif

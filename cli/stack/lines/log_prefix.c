@@ -58,7 +58,8 @@ static bool skip_fraction(struct line_scan *s) {
 
 /* "20:00:01", with a fraction or without. */
 static bool skip_clock(struct line_scan *s) {
-    return skip_digits(s, 2) && scan_char(s, ':') && skip_digits(s, 2) && scan_char(s, ':') && skip_digits(s, 2) && skip_fraction(s);
+    return skip_digits(s, 2) && scan_char(s, ':') && skip_digits(s, 2) && scan_char(s, ':') && skip_digits(s, 2) &&
+           skip_fraction(s);
 }
 
 static bool skip_month_day(struct line_scan *s) {
@@ -104,7 +105,8 @@ static bool skip_host_and_program(struct line_scan *s) {
     return true;
 }
 
-/* The same behind a time that looks like the kernel's: the program has its process, or is the kernel. "[   12.3] Call Trace:" is no prefix. */
+/* The same behind a time that looks like the kernel's: the program has its process, or is the kernel. "[   12.3]
+ * Call Trace:" is no prefix. */
 static bool skip_host_and_process(struct line_scan *s) {
     struct line_scan at = *s;
     struct csn_str host, program;
@@ -280,7 +282,9 @@ static bool skip_process(struct line_scan *s) {
     struct line_scan at = *s;
     struct csn_str word;
     if (!scan_char(&at, ' ') || !scan_word(&at, &word) || word.len < 4 || !scan_char(&at, ' ')) return false;
-    if (memcmp(word.ptr + word.len - 2, "]:", 2) != 0 || scan_digit_value(word.ptr[0]) < 10 || strchr("#[", word.ptr[0])) return false;
+    if (memcmp(word.ptr + word.len - 2, "]:", 2) != 0 || scan_digit_value(word.ptr[0]) < 10 ||
+        strchr("#[", word.ptr[0]))
+        return false;
     *s = at;
     return true;
 }
@@ -298,7 +302,8 @@ static size_t prefix_size(struct csn_str line) {
     if (first >= '0' && first <= '9') {
         if (skip_date(&s) && skip_clock(&s)) return after_time(&s);
         s.at = 0;
-        if (skip_digits(&s, 2) && scan_char(&s, '-') && skip_digits(&s, 2) && scan_char(&s, ' ') && skip_clock(&s) && skip_logcat(&s))
+        if (skip_digits(&s, 2) && scan_char(&s, '-') && skip_digits(&s, 2) && scan_char(&s, ' ') && skip_clock(&s) &&
+            skip_logcat(&s))
             return s.at;
         s.at = 0;
         return skip_unix_time(&s) ? s.at : 0;

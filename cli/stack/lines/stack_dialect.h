@@ -62,8 +62,8 @@ struct stack_dialect {
     size_t state_size;      /* 0: it remembers nothing */
     /* Of a zeroed state; NULL: that is how it begins. */
     void (*init)(void *state, const struct stack_session *session);
-    /* `line` has no newline and no prefix of a log daemon. `open`: a stack of this dialect is held. Mappings and images of the line are
-     * added to `modules`. */
+    /* `line` has no newline and no prefix of a log daemon. `open`: a stack of this dialect is held. Mappings and
+     * images of the line are added to `modules`. */
     enum line_kind (*read)(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out);
     /* With KIND_AHEAD. Whether the line ends the search, which is limited; what it told (empty: nothing was found). The lines up to
      * there are read again, with stack_modules.is_searched. */

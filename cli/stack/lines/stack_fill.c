@@ -113,8 +113,8 @@ static void fill_chain(struct line_filler *f) {
     }
 }
 
-/* What the output has from `begin` on is added to the line at `to`. It is taken back where the line has it there already: the log was
- * filled in before. */
+/* What the output has from `begin` on is added to the line at `to`. It is taken back where the line has it there
+ * already: the log was filled in before. */
 static void write_once(struct line_filler *f, size_t to, size_t begin) {
     const char *added = f->out->bytes + begin, *text = f->text.ptr;
     const size_t len = f->out->used - begin;
@@ -168,8 +168,8 @@ static void fill_reasoning(struct line_filler *f, const struct stack_session *se
     out_char(f->out, '\n');
 }
 
-static void fill_frame(struct line_filler *f, const struct stack_session *session, size_t frame, const struct stack_dialect *dialect,
-                       uint64_t *added) {
+static void fill_frame(struct line_filler *f, const struct stack_session *session, size_t frame,
+                       const struct stack_dialect *dialect, uint64_t *added) {
     const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, frame);
     if (symbol && symbol->same_name > 1) {
         fill_same_name(f, symbol->same_name);
@@ -191,8 +191,9 @@ void fill_line(struct stack_output *output, const struct stack_session *session,
     fill_frame(&f, session, frame, dialect, added);
 }
 
-void fill_line_in_json(struct stack_output *output, const struct stack_session *session, size_t frame, const struct stack_dialect *dialect,
-                       struct csn_str text, const struct json_line *line, const struct line_frame *at, uint64_t *added) {
+void fill_line_in_json(struct stack_output *output, const struct stack_session *session, size_t frame,
+                       const struct stack_dialect *dialect, struct csn_str text, const struct json_line *line,
+                       const struct line_frame *at, uint64_t *added) {
     struct json_fill json; /* set but for the buffer's bytes */
     const struct csn_str bare = log_line_text(text);
     const size_t end = json_raw_size(line->code, line->raw, bare.len);

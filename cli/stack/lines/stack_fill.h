@@ -31,10 +31,11 @@ struct json_line {
     struct csn_str raw;  /* what stands for the line's text */
     bool continues;      /* a line of the same string stands before it */
 };
-/* The same for a line in JSON: what is new is written as its string is, and what stays keeps its bytes. Of a string that ends without a
- * newline, so does what is written. */
-void fill_line_in_json(struct stack_output *output, const struct stack_session *session, size_t frame, const struct stack_dialect *dialect,
-                       struct csn_str text, const struct json_line *line, const struct line_frame *at, uint64_t *added);
+/* The same for a line in JSON: what is new is written as its string is, and what stays keeps its bytes. Of a string
+ * that ends without a newline, so does what is written. */
+void fill_line_in_json(struct stack_output *output, const struct stack_session *session, size_t frame,
+                       const struct stack_dialect *dialect, struct csn_str text, const struct json_line *line,
+                       const struct line_frame *at, uint64_t *added);
 
 /* ---- for dialects ---- */
 

@@ -75,7 +75,8 @@ static bool use_module(struct stack_modules *modules, const struct csn_process_m
     return true;
 }
 
-/* The session's modules are those of the process from here on. Frames before it on the same stack have theirs: mappings end a stack. */
+/* The session's modules are those of the process from here on. Frames before it on the same stack have theirs:
+ * mappings end a stack. */
 static void use_process(struct stack_modules *modules, uint64_t pid) {
     uint64_t generation = csn_process_maps_generation(modules->maps);
     if (modules->pid == pid && modules->generation == generation) return;
@@ -117,8 +118,8 @@ static uint32_t module_of_symbol(struct stack_session *session, const struct lin
 enum { SAME_NAME_MAX = 16 };
 
 /* The one function of that name, or of what a demangler made of it. */
-static bool find_function(struct stack_session *session, const struct csn_index *index, const struct symbol_site *site, uint64_t *start,
-                          uint32_t *count) {
+static bool find_function(struct stack_session *session, const struct csn_index *index, const struct symbol_site *site,
+                          uint64_t *start, uint32_t *count) {
     uint64_t starts[SAME_NAME_MAX];
     if (!symbol_tables_find(&session->symbols, index, site, start, count)) return false;
     if (*count || !(memchr(site->name.ptr, '(', site->name.len) || memchr(site->name.ptr, ':', site->name.len))) return true;
@@ -197,7 +198,8 @@ static uint64_t offset_address(struct stack_session *session, uint32_t module, u
 void stack_modules_add_place(struct stack_modules *modules, const struct module_names *names, uint64_t start, uint64_t offset) {
     const uint32_t module = session_name_module(modules->session, names->name, &names->id);
     if (module == NO_MODULE) return;
-    stack_place_known(&modules->places, modules->session, module, start + offset - offset_address(modules->session, module, offset));
+    stack_place_known(&modules->places, modules->session, module,
+                      start + offset - offset_address(modules->session, module, offset));
 }
 
 bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_dialect *dialect, void *state,

@@ -32,7 +32,8 @@ bool stack_modules_add_any_line(struct stack_modules *modules, struct csn_str li
 bool stack_modules_has_maps(const struct stack_modules *modules);
 /* A module whose first byte in memory is at `start`. */
 void stack_modules_add_image(struct stack_modules *modules, const struct module_names *names, uint64_t start, uint64_t end);
-/* The module of that name or build id lies where its byte `offset` is at start + offset. Frames of the stack that is held are placed by it, too. */
+/* The module of that name or build id lies where its byte `offset` is at start + offset. Frames of the stack that is
+ * held are placed by it, too. */
 void stack_modules_add_place(struct stack_modules *modules, const struct module_names *names, uint64_t start, uint64_t offset);
 
 /* The first index given that has a function of a demangled name, or several. */

@@ -1,5 +1,5 @@
-/* Placing pcs without mappings. Images are loaded at multiples of a page: the function's name and the pc's place in a page tell the bias,
- * unless the function is longer than a page. */
+/* Placing pcs without mappings. Images are loaded at multiples of a page: the function's name and the pc's place in
+ * a page tell the bias, unless the function is longer than a page. */
 #define _GNU_SOURCE
 #include "stack/lines/stack_place.h"
 
@@ -35,7 +35,8 @@ static struct csn_str end_of_name(struct csn_str path) {
 static struct place *find_place(struct stack_places *places, struct csn_str name) {
     struct csn_str end = end_of_name(name);
     for (uint32_t i = 0; i < places->count; i++)
-        if (strlen(places->items[i].name) == end.len && memcmp(places->items[i].name, end.ptr, end.len) == 0) return &places->items[i];
+        if (strlen(places->items[i].name) == end.len && memcmp(places->items[i].name, end.ptr, end.len) == 0)
+            return &places->items[i];
     return NULL;
 }
 
@@ -106,8 +107,9 @@ static size_t skip_decltype(struct csn_str symbol, size_t at) {
     return byte_at(symbol, at) == '(' ? brackets_end(symbol, at, '(', ')') : at;
 }
 
-/* "parse_line" of "orders::(anonymous namespace)::parse_line<int>(char const*)", of "<orders::Line as core::str::FromStr>::parse_line", of
- * "orders::parse_line::<u8>::{closure#0}": the last part that a mangled name has as it is. */
+/* "parse_line" of "orders::(anonymous namespace)::parse_line<int>(char const*)", of "<orders::Line as
+ * core::str::FromStr>::parse_line", of "orders::parse_line::<u8>::{closure#0}": the last part that a mangled name
+ * has as it is. */
 static struct csn_str own_name(struct csn_str symbol) {
     struct csn_str name = { "", 0 };
     size_t at = 0;
@@ -140,8 +142,8 @@ static bool has_named_function(const struct csn_index *index, struct csn_str sym
 }
 
 /* Whether `frame` may be in the function that starts at `start`, and where. `known`: a bias that holds if it fits. */
-static bool place_in_function(const struct csn_index *index, const struct line_frame *frame, uint64_t start, const struct place *known,
-                              uint64_t *addr) {
+static bool place_in_function(const struct csn_index *index, const struct line_frame *frame, uint64_t start,
+                              const struct place *known, uint64_t *addr) {
     if (frame->has_symbol_offset) {
         *addr = start + frame->symbol_offset;
         return may_lie_at(*addr, frame->value) && is_within(index, frame, start, *addr);
@@ -162,7 +164,9 @@ static bool place_by_name(struct stack_session *session, const struct csn_index 
     uint64_t starts[SAME_NAME_MAX], candidate;
     uint32_t count = 0, fitting = 0;
     if (!frame->symbol.len || !symbol_tables_find(&session->symbols, index, &site, starts, &count)) return false;
-    if (count != 1 && !symbol_tables_find_plain(&session->symbols, index, frame->symbol, true, starts, SAME_NAME_MAX, &count)) return false;
+    if (count != 1 &&
+        !symbol_tables_find_plain(&session->symbols, index, frame->symbol, true, starts, SAME_NAME_MAX, &count))
+        return false;
     for (uint32_t i = 0; i < count; i++) {
         if (!place_in_function(index, frame, starts[i], known, &candidate)) continue;
         if (fitting++) return false;
@@ -204,8 +208,8 @@ struct place_guess {
     bool program;  /* it may be the program */
 };
 
-static bool place_in(struct stack_places *places, struct stack_session *session, const struct line_frame *frame, struct csn_str name,
-                     struct place_guess guess, uint32_t *module, uint64_t *addr) {
+static bool place_in(struct stack_places *places, struct stack_session *session, const struct line_frame *frame,
+                     struct csn_str name, struct place_guess guess, uint32_t *module, uint64_t *addr) {
     *module = session_name_module(session, name, &frame->id);
     const struct csn_index *index = *module == NO_MODULE ? NULL : session_index(session, *module);
     if (!index) return false;
@@ -282,7 +286,9 @@ bool stack_place_pc(struct stack_places *places, struct stack_session *session, 
 bool stack_place_later(struct stack_places *places, struct stack_session *session, const struct line_frame *frame) {
     enum { UNPLACED_MAX = 4096 };
     if (places->unplaced_count == UNPLACED_MAX || !session->frame_count) return true;
-    if (!reserve_items(&places->unplaced, &places->unplaced_capacity, places->unplaced_count + 1, sizeof(*places->unplaced))) return false;
+    if (!reserve_items(&places->unplaced, &places->unplaced_capacity, places->unplaced_count + 1,
+                       sizeof(*places->unplaced)))
+        return false;
     uint32_t module = frame->module.len ? session_find_module(session, frame->module) : NO_MODULE;
     struct unplaced *item = &places->unplaced[places->unplaced_count++];
     struct csn_str name = own_name(frame->symbol);
@@ -291,7 +297,8 @@ bool stack_place_later(struct stack_places *places, struct stack_session *sessio
     return true;
 }
 
-static bool place_as_others(struct stack_places *places, struct stack_session *session, const struct unplaced *item, struct csn_str name) {
+static bool place_as_others(struct stack_places *places, struct stack_session *session, const struct unplaced *item,
+                            struct csn_str name) {
     const struct place *known = find_place(places, name);
     uint32_t module = known ? session_find_module(session, name) : NO_MODULE;
     const struct csn_index *index = module == NO_MODULE ? NULL : session_index(session, module);

@@ -1,5 +1,5 @@
-/* Frames of texts that do not tell where modules lie: a pc is placed by the function that its line names, as others of its module were, or
- * where loaders put a program. */
+/* Frames of texts that do not tell where modules lie: a pc is placed by the function that its line names, as others
+ * of its module were, or where loaders put a program. */
 #ifndef CALLSIGN_CLI_STACK_PLACE_H
 #define CALLSIGN_CLI_STACK_PLACE_H
 

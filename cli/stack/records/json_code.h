@@ -1,5 +1,5 @@
-/* Text within a line of JSON: the bytes of a string, or of an array of byte values as the journal writes them; also of a string of JSON
- * that is the text of another string, as a container's log of a program that logs JSON. */
+/* Text within a line of JSON: the bytes of a string, or of an array of byte values as the journal writes them; also
+ * of a string of JSON that is the text of another string, as a container's log of a program that logs JSON. */
 #ifndef CALLSIGN_CLI_JSON_CODE_H
 #define CALLSIGN_CLI_JSON_CODE_H
 

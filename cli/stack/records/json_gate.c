@@ -36,7 +36,8 @@ static bool is_offset(struct csn_str json, size_t at) {
 /* " pc ", " ip ", " ip:" of registers; "r-xp " of a mapping. */
 static bool is_register_or_mapping(struct csn_str json, size_t at) {
     const char before = byte_before(json, at, 1), next = byte_at(json, at + 1);
-    if (before == '-' || before == 'x') return is_blank_char(next) && (byte_before(json, at, 2) == '-' || byte_before(json, at, 2) == 'w');
+    if (before == '-' || before == 'x')
+        return is_blank_char(next) && (byte_before(json, at, 2) == '-' || byte_before(json, at, 2) == 'w');
     if (before == 'i') return is_blank_char(next) || next == ':';
     return next == 'c' && is_blank_char(byte_at(json, at + 2));
 }
@@ -79,7 +80,8 @@ static bool is_folded(struct csn_str json, size_t at) {
     enum { LOOKED_AT = 256 };
     size_t end = at + 1, digits;
     if (is_blank_char(byte_at(json, end))) return false;
-    while (end < json.len && end < at + LOOKED_AT && json.ptr[end] != '"' && (json.ptr[end] != '\\' || byte_at(json, end + 1) == '"'))
+    while (end < json.len && end < at + LOOKED_AT && json.ptr[end] != '"' &&
+           (json.ptr[end] != '\\' || byte_at(json, end + 1) == '"'))
         end += json.ptr[end] == '\\' ? 2 : 1;
     if (end >= at + LOOKED_AT) return true;
     if (end > json.len) return false;
@@ -106,7 +108,8 @@ static bool is_event(struct csn_str json, size_t at) {
     return false;
 }
 
-/* A character of ASCII that no frame needs to be recognized by is written as a number by those who escape for HTML: "&", "'", '"', "<", ">". */
+/* A character of ASCII that no frame needs to be recognized by is written as a number by those who escape for HTML:
+ * "&", "'", '"', "<", ">". */
 static bool is_hidden(struct csn_str json, size_t at) {
     static const char *const harmless[] = { "26", "27", "22", "3c", "3C", "3e", "3E" };
     const char first = byte_at(json, at + 4);
@@ -121,7 +124,9 @@ static bool is_candidate(struct csn_str json, size_t at) {
     case 'x': return byte_before(json, at, 1) == '0' && is_hex_digit(byte_at(json, at + 1));
     case '+': return is_offset(json, at);
     case 'p': return is_register_or_mapping(json, at);
-    case '-': return byte_before(json, at, 1) == '/' ? byte_at(json, at + 1) == '/' : at > 4 && has_text_at(json, at - 5, "build-id");
+    case '-':
+        return byte_before(json, at, 1) == '/' ? byte_at(json, at + 1) == '/'
+                                               : at > 4 && has_text_at(json, at - 5, "build-id");
     case '@': return is_at_address(json, at);
     case ':': return byte_before(json, at, 1) != '"' && is_colon_of_text(json, at);
     case ';': return is_folded(json, at);
@@ -143,7 +148,8 @@ static bool is_candidate(struct csn_str json, size_t at) {
 static inline uint32_t possible_candidates(const char *p) {
     const __m128i before = bytes_at(p - 1), here = bytes_at(p), after = bytes_at(p + 1), slash = _mm_set1_epi8('/');
     const __m128i quote = equal_to(before, '"');
-    const __m128i of_p = either(either(equal_to(before, ' '), equal_to(before, 'i')), either(equal_to(before, '-'), equal_to(before, 'x')));
+    const __m128i of_p = either(either(equal_to(before, ' '), equal_to(before, 'i')),
+                                either(equal_to(before, '-'), equal_to(before, 'x')));
     const __m128i of_dash = either(_mm_cmpeq_epi8(before, slash), equal_to(before, 'd'));
     __m128i found = both(equal_to(here, 'x'), equal_to(before, '0'));
     found = either(found, both(equal_to(here, 'p'), of_p));

@@ -1,5 +1,6 @@
-/* A first look at JSON, in one pass over its bytes: most lines of a log have nothing that a frame may be recognized by, and are neither
- * taken apart nor read by any dialect. It does for JSON what line_marks() does for lines, without knowing where strings begin and end. */
+/* A first look at JSON, in one pass over its bytes: most lines of a log have nothing that a frame may be recognized
+ * by, and are neither taken apart nor read by any dialect. It does for JSON what line_marks() does for lines,
+ * without knowing where strings begin and end. */
 #ifndef CALLSIGN_CLI_JSON_GATE_H
 #define CALLSIGN_CLI_JSON_GATE_H
 

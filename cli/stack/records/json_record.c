@@ -147,7 +147,8 @@ static bool walk_into(struct walk *walk, struct csn_str raw, enum json_form form
 static void see_string(struct walk *walk, struct csn_str inside) {
     if (walk->is_origin) walk->record->origin += mix(walk->name, hash_of(inside));
     const bool is_object = inside.len && (inside.ptr[0] == '{' || inside.ptr[0] == '[') && memchr(inside.ptr, '\\', inside.len);
-    const bool may = json_may_have_frames(inside) && (walk->is_text || !is_number(inside)), is_wanted = walk->name == walk->wanted || walk->is_item;
+    const bool may = json_may_have_frames(inside) && (walk->is_text || !is_number(inside)),
+               is_wanted = walk->name == walk->wanted || walk->is_item;
     if (!may && !is_wanted && !(walk->wanted && is_object)) return;
     const struct csn_str raw = raw_of(walk, inside);
     if (is_object && walk_into(walk, raw, JSON_STRING)) return;

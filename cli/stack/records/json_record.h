@@ -38,14 +38,14 @@ static inline bool json_record_is_possible(struct csn_str line) {
         if (line.ptr[i - 1] == '}') return true;
     return false;
 }
-/* Whether a line may be a record, and where that begins: an object, an array of them, also after other text; or a line of one that is spread
- * over lines, with a string in it. */
+/* Whether a line may be a record, and where that begins: an object, an array of them, also after other text; or a
+ * line of one that is spread over lines, with a string in it. */
 bool json_record_begins(struct csn_str line, size_t *at);
-/* Finds the texts of a line, without what ends it, from the record's beginning on. `wanted`: a name whose texts are found whatever is in them;
- * 0: none. False: it is no JSON, or there is no memory. */
+/* Finds the texts of a line, without what ends it, from the record's beginning on. `wanted`: a name whose texts are
+ * found whatever is in them; 0: none. False: it is no JSON, or there is no memory. */
 bool json_record_read(struct json_record *record, struct csn_str line, size_t begin, uint64_t wanted);
-/* Leaves the texts that may have frames, with the items of an array of which one may; where there are texts of that source, only these and
- * others of several lines. */
+/* Leaves the texts that may have frames, with the items of an array of which one may; where there are texts of that
+ * source, only these and others of several lines. */
 void json_record_keep(struct json_record *record, struct csn_str line, const struct text_source *source);
 
 #endif

@@ -64,7 +64,8 @@ bool module_table_add(struct module_table *table, const struct module_names *nam
                       uint64_t bias, uint32_t *out) {
     if (table->count == MODULES_MAX) return false;
     if (table->count == table->capacity && !grow_table(table)) return false;
-    if (!reserve_items(&table->ranges, &table->range_capacity, table->range_count + (size_t)1, sizeof(*table->ranges))) return false;
+    if (!reserve_items(&table->ranges, &table->range_capacity, table->range_count + (size_t)1, sizeof(*table->ranges)))
+        return false;
     struct stack_module module = { .name = copy_of(names->name), .index_path = copy_of(names->index), .id = names->id,
                                    .start = start, .end = end, .bias = bias };
     if ((names->name.len && !module.name) || (names->index.len && !module.index_path)) {

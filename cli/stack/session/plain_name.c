@@ -85,7 +85,8 @@ size_t clone_suffix(struct csn_str name, char *out, size_t cap) {
     size_t open = name.len;
     if (name.len && name.ptr[name.len - 1] == ')') {
         while (open && name.ptr[open - 1] != '(') open--;
-        if (open > 1 && has_text_at(name, open, ".") && name.ptr[open - 2] == ' ') put_plain(&w, name.ptr + open, name.len - 1 - open);
+        if (open > 1 && has_text_at(name, open, ".") && name.ptr[open - 2] == ' ')
+            put_plain(&w, name.ptr + open, name.len - 1 - open);
         return w.used;
     }
     for (size_t at = 0; at < name.len; at++) {

@@ -141,7 +141,8 @@ void session_begin_stack(struct stack_session *session) {
 
 bool session_add_frame(struct stack_session *session, uint64_t pc, uint32_t module, uint32_t flags) {
     if (session->frame_count == session->max_frames) return true;
-    if (!reserve_items(&session->frames, &session->frame_capacity, session->frame_count + 1, sizeof(*session->frames))) return false;
+    if (!reserve_items(&session->frames, &session->frame_capacity, session->frame_count + 1, sizeof(*session->frames)))
+        return false;
     session->frames[session->frame_count++] = (struct csn_stack_frame){ pc, module, flags };
     return true;
 }

@@ -39,8 +39,8 @@ struct stack_session {
 bool session_init(struct stack_session *session, const struct text_list *files, const struct text_list *folders,
                   const struct search_values *search, uint64_t max_frames, uint64_t cache_bytes);
 void session_deinit(struct stack_session *session);
-/* Whether so many indexes are open that some should be closed; closes them. Everything that knows an index by its address forgets it
- * first, other threads' symbolicators too. */
+/* Whether so many indexes are open that some should be closed; closes them. Everything that knows an index by its
+ * address forgets it first, other threads' symbolicators too. */
 bool session_is_full(const struct stack_session *session);
 void session_trim(struct stack_session *session);
 

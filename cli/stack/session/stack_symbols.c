@@ -154,7 +154,8 @@ bool symbol_tables_find(struct symbol_tables *tables, const struct csn_index *in
 
 enum { PLAIN_NAME_MAX = 512 };
 
-static size_t plain_function_name(struct symbol_table *table, struct name_text *names, uint32_t i, struct csn_function *function, char *out) {
+static size_t plain_function_name(struct symbol_table *table, struct name_text *names, uint32_t i,
+                                  struct csn_function *function, char *out) {
     if (!read_symbol_function(table, i, function)) return 0;
     return plain_name(name_text(names, function->name), out, PLAIN_NAME_MAX);
 }
@@ -175,7 +176,8 @@ static bool build_plain_names(struct symbol_table *table, struct name_text *name
     return true;
 }
 
-/* What a line calls a function: its plain name; all of it, and which clone it is, where that tells functions of one plain name apart. */
+/* What a line calls a function: its plain name; all of it, and which clone it is, where that tells functions of one
+ * plain name apart. */
 struct wanted_name {
     struct csn_str plain, whole, clone;
     bool by_whole, by_clone;
@@ -216,8 +218,8 @@ static uint32_t find_plain(struct symbol_table *table, struct name_text *names, 
 }
 
 /* Of several, those that more is true of, unless that is none. */
-static void narrow_plain(struct symbol_table *table, struct name_text *names, struct wanted_name *wanted, bool *more, uint64_t *starts,
-                         uint32_t capacity, uint32_t *count) {
+static void narrow_plain(struct symbol_table *table, struct name_text *names, struct wanted_name *wanted, bool *more,
+                         uint64_t *starts, uint32_t capacity, uint32_t *count) {
     *more = true;
     const uint32_t narrowed = find_plain(table, names, wanted, starts, capacity);
     if (narrowed) {

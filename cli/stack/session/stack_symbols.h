@@ -27,8 +27,9 @@ bool symbol_tables_find(struct symbol_tables *tables, const struct csn_index *in
                         uint64_t *start, uint32_t *count);
 
 /* The starts of functions whose names are the same but for what demanglers write differently (plain_name.h); of several, those that
- * are called exactly that, if there are any, and, unless `with_clones`, those that are the function itself, or the clone that the name tells.
- * None if there are more than `capacity`. False: no memory. The first call for an index demangles all its names. */
+ * are called exactly that, if there are any, and, unless `with_clones`, those that are the function itself, or the
+ * clone that the name tells. None if there are more than `capacity`. False: no memory. The first call for an index
+ * demangles all its names. */
 bool symbol_tables_find_plain(struct symbol_tables *tables, const struct csn_index *index, struct csn_str name, bool with_clones,
                               uint64_t *starts, uint32_t capacity, uint32_t *count);
 

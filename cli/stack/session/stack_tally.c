@@ -17,7 +17,8 @@ static void tally_frame(struct stack_tally *tally, const struct csn_stack_answer
     else tally->reasons[answer->reason]++;
 }
 
-void tally_stack(struct stack_tally *tally, const struct csn_stack_answer *answers, size_t count, const struct frame_symbols *symbols) {
+void tally_stack(struct stack_tally *tally, const struct csn_stack_answer *answers, size_t count,
+                 const struct frame_symbols *symbols) {
     if (!count) return;
     tally->stacks++;
     for (size_t i = 0; i < count; i++) tally_frame(tally, &answers[i], frame_symbols_find(symbols, i));

@@ -15,7 +15,8 @@ struct stack_tally {
     uint64_t no_function, same_name; /* of frames that are names: the index has none of it, or several */
 };
 
-void tally_stack(struct stack_tally *tally, const struct csn_stack_answer *answers, size_t count, const struct frame_symbols *symbols);
+void tally_stack(struct stack_tally *tally, const struct csn_stack_answer *answers, size_t count,
+                 const struct frame_symbols *symbols);
 void tally_add(struct stack_tally *tally, const struct stack_tally *other);
 /* "2 stacks, 9 frames: 7 named, 2 not (2: there is no index for the module)" on stderr. */
 void tally_report(const struct stack_tally *tally);

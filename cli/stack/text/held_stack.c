@@ -38,7 +38,8 @@ static void fill_coded_line(const struct held_line *item, struct csn_str text, s
     const struct log_line *line = &item->line;
     const struct csn_str inside = { raw.ptr + line->before, raw.len - line->before - line->after };
     out_bytes(output->out, raw.ptr, line->before);
-    fill_line_in_json(output, session, item->frame, dialect, text, &(struct json_line){ &line->code, inside, line->continues }, read, added);
+    fill_line_in_json(output, session, item->frame, dialect, text,
+                      &(struct json_line){ &line->code, inside, line->continues }, read, added);
     out_bytes(output->out, raw.ptr + raw.len - line->after, line->after);
 }
 

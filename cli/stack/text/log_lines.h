@@ -17,7 +17,8 @@ struct log_line {
 };
 
 static inline struct log_line plain_log_line(struct csn_str line) { return (struct log_line){ .raw = line, .text = line }; }
-/* Takes the first `size` bytes of its text off a line, with what stands before them; what stands after it goes with the last ones. */
+/* Takes the first `size` bytes of its text off a line, with what stands before them; what stands after it goes with
+ * the last ones. */
 struct log_line log_line_take(struct log_line *line, size_t size);
 
 /* The lines of one line of a log, one after the other: memory is that of the longest. */
@@ -35,8 +36,8 @@ struct log_lines {
 };
 
 void log_lines_deinit(struct log_lines *lines);
-/* Takes a line of a log apart. `wanted`: whose lines are read whatever is in them; name 0: nobody's. `bypass`: a record without frames need not
- * be told from text that looks like one. False: no memory. */
+/* Takes a line of a log apart. `wanted`: whose lines are read whatever is in them; name 0: nobody's. `bypass`: a
+ * record without frames need not be told from text that looks like one. False: no memory. */
 bool log_lines_begin(struct log_lines *lines, struct csn_str line, const struct text_source *wanted, bool bypass);
 /* The next line; it lives until the next call. False: there is none, or no memory. */
 bool log_lines_next(struct log_lines *lines, struct log_line *out);

@@ -177,7 +177,9 @@ bool stack_part_add_stack(struct stack_part *part, struct stack_session *session
 
 static bool answer_item(const struct part_item *item, struct stack_session *session, struct csn_error *err) {
     if (session->modules != &item->modules->table) {
-        if (csn_symbolicator_set_modules(session->symbolicator, item->modules->placed, item->modules->table.count, err) < 0) return false;
+        if (csn_symbolicator_set_modules(session->symbolicator, item->modules->placed, item->modules->table.count,
+                                         err) < 0)
+            return false;
         session->modules = &item->modules->table;
         session->placings++;
     }

@@ -1,4 +1,5 @@
-/* A part of the input that has been read and is to be answered by another thread: stacks with their modules, and the text between them. */
+/* A part of the input that has been read and is to be answered by another thread: stacks with their modules, and the
+ * text between them. */
 #ifndef CALLSIGN_CLI_STACK_PART_H
 #define CALLSIGN_CLI_STACK_PART_H
 
@@ -53,8 +54,8 @@ bool stack_part_add_error(struct stack_part *part, const char *text);
 bool stack_part_add_stack(struct stack_part *part, struct stack_session *session, struct held_stack *held,
                           const struct stack_dialect *dialect, bool goes_on);
 
-/* Answers and writes everything with a session of one's own, which has only a symbolicator. *added: as in fill_line(), of the last stack
- * of the part before. */
+/* Answers and writes everything with a session of one's own, which has only a symbolicator. *added: as in
+ * fill_line(), of the last stack of the part before. */
 bool stack_part_answer(const struct stack_part *part, struct stack_session *session, struct stack_output *output, bool in_place,
                        uint64_t *added);
 

@@ -226,7 +226,8 @@ static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kin
 
 /* ---- lines that a later one explains ---- */
 
-static bool begin_search(struct stack_text *text, enum search_kind kind, size_t dialect, const struct log_line *line, uint64_t number) {
+static bool begin_search(struct stack_text *text, enum search_kind kind, size_t dialect, const struct log_line *line,
+                         uint64_t number) {
     text->searching = kind;
     text->searched = line->source;
     text->searching_dialect = dialect;
@@ -236,10 +237,11 @@ static bool begin_search(struct stack_text *text, enum search_kind kind, size_t 
 }
 
 /* A stack begins with a pc, and nothing has told yet where modules lie: their list may follow it, as in a report. */
-static bool needs_maps(const struct stack_text *text, size_t dialect, enum line_kind kind, const struct line_frame *frame, uint64_t number) {
+static bool needs_maps(const struct stack_text *text, size_t dialect, enum line_kind kind,
+                       const struct line_frame *frame, uint64_t number) {
     bool begins = kind == KIND_FIRST || (kind == KIND_FRAME && text->current != dialect);
-    return begins && frame->by_maps && frame->site == SITE_PC && !frame->pid && !frame->sample && number >= text->searched_to[SEARCH_MAPS]
-           && !stack_modules_has_maps(&text->modules);
+    return begins && frame->by_maps && frame->site == SITE_PC && !frame->pid && !frame->sample &&
+           number >= text->searched_to[SEARCH_MAPS] && !stack_modules_has_maps(&text->modules);
 }
 
 /* Lines of two sources, as of two processes in a journal, are not of one stack. */
@@ -250,8 +252,8 @@ static bool change_source(struct stack_text *text, const struct text_source *sou
     return end_stack(text);
 }
 
-/* A record of another writer that has no text to be read, as of a program that writes to standard output meanwhile; or what stands between the
- * texts of records that are spread over lines. */
+/* A record of another writer that has no text to be read, as of a program that writes to standard output meanwhile;
+ * or what stands between the texts of records that are spread over lines. */
 static bool is_between(struct stack_text *text, const struct log_line *line) {
     if (text->current == NO_DIALECT || !text->source.name || !line->is_data) return false;
     const bool may = line->is_piece ? text->is_spread : line->source.origin != text->source.origin;

@@ -1,5 +1,5 @@
-/* The input of `callsign stack` by several threads: each takes a part in turn, reads it while it alone may, answers it beside the others,
- * and writes it when those before are written. The output is that of one thread. */
+/* The input of `callsign stack` by several threads: each takes a part in turn, reads it while it alone may, answers
+ * it beside the others, and writes it when those before are written. The output is that of one thread. */
 #ifndef CALLSIGN_CLI_STACK_THREADS_H
 #define CALLSIGN_CLI_STACK_THREADS_H
 
@@ -15,7 +15,8 @@ struct stack_feed {
     void *context;
     /* Reads a line into the part. False: no memory. */
     bool (*read)(void *context, struct stack_part *part, struct csn_str line, bool is_part);
-    /* Lines that were read may have waited for later ones: whether one is there, which comes before others; reads it; nothing comes for a
+    /* Lines that were read may have waited for later ones: whether one is there, which comes before others; reads it;
+     * nothing comes for a
      * second, or at all: none waits longer. NULL: lines do not wait. */
     bool (*has_step)(void *context);
     bool (*step)(void *context, struct stack_part *part);
@@ -24,7 +25,8 @@ struct stack_feed {
     bool (*finish)(void *context, struct stack_part *part);
 };
 
-/* All of the input, beginning with a line that has been read. What was counted is added to the session's tally. False, after a message if
+/* All of the input, beginning with a line that has been read. What was counted is added to the session's tally. False,
+ * after a message if
  * memory ran out: see also the input's os_error. */
 bool stack_threads_run(const struct stack_feed *feed, unsigned threads, struct csn_str line, bool is_part);
 

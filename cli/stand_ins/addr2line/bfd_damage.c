@@ -73,7 +73,8 @@ static void skip_string_offset(const struct bfd_file *file, struct bfd_bytes *b,
     const struct bfd_bytes strings = bfd_section_bytes(file, section);
     const uint64_t length = (uint64_t)(strings.end - strings.begin);
     if (offset && offset >= length)
-        bfd_print_damage(file, "offset (%" PRIu64 ") greater than or equal to .debug_%s size (%" PRIu64 ")", offset, section, length);
+        bfd_print_damage(file, "offset (%" PRIu64 ") greater than or equal to .debug_%s size (%" PRIu64 ")", offset,
+                         section, length);
 }
 
 enum raw_form {
@@ -188,8 +189,8 @@ static void free_abbreviations(struct abbreviations *table) {
 }
 
 /* False: a value cannot be read, which was printed; or *budget is used up. */
-static bool skip_attributes(const struct bfd_file *file, struct bfd_bytes *b, struct bfd_bytes declarations, const struct bfd_widths *w,
-                            uint64_t *budget) {
+static bool skip_attributes(const struct bfd_file *file, struct bfd_bytes *b, struct bfd_bytes declarations,
+                            const struct bfd_widths *w, uint64_t *budget) {
     for (; *budget; --*budget) {
         const uint64_t name = bfd_take_leb(&declarations), form = bfd_take_leb(&declarations);
         if (form == DW_FORM_implicit_const) bfd_take_leb(&declarations);
@@ -245,7 +246,8 @@ static struct abbreviations *find_table(const struct bfd_file *file, const struc
     struct bfd_bytes b = bfd_section_bytes(file, "abbrev");
     const uint64_t size = (uint64_t)(b.end - b.begin);
     if (h->abbreviations && h->abbreviations >= size) {
-        bfd_print_damage(file, "offset (%" PRIu64 ") greater than or equal to .debug_abbrev size (%" PRIu64 ")", h->abbreviations, size);
+        bfd_print_damage(file, "offset (%" PRIu64 ") greater than or equal to .debug_abbrev size (%" PRIu64 ")",
+                         h->abbreviations, size);
         return NULL;
     }
     skip_bytes(&b, h->abbreviations);
@@ -257,8 +259,8 @@ static struct abbreviations *find_table(const struct bfd_file *file, const struc
 enum { MAX_ATTRIBUTES = 1 << 24 }; /* that are read for a message */
 
 /* Steps over a DIE. False: it cannot be read, which was printed. *depth changes with children and ends. */
-static bool skip_die(struct bfd_file *file, const struct header *h, const struct abbreviations *table, struct bfd_bytes *b, size_t *depth,
-                     uint64_t *budget) {
+static bool skip_die(struct bfd_file *file, const struct header *h, const struct abbreviations *table,
+                     struct bfd_bytes *b, size_t *depth, uint64_t *budget) {
     const uint32_t number = (uint32_t)bfd_take_leb(b);
     if (!number) {
         --*depth;

@@ -92,7 +92,8 @@ static size_t find_candidates(const struct bfd_dwarf *d, uint64_t addr, const st
     for (size_t i = after_low(d, addr); i-- > 0 && d->sorted.items[i].reach > addr;)
         if (addr < d->sorted.items[i].high) add_candidate(found, &count, &d->sorted.items[i]);
     for (size_t i = 0; i < d->unsorted.count; i++)
-        if (addr >= d->unsorted.items[i].low && addr < d->unsorted.items[i].high) add_candidate(found, &count, &d->unsorted.items[i]);
+        if (addr >= d->unsorted.items[i].low && addr < d->unsorted.items[i].high)
+            add_candidate(found, &count, &d->unsorted.items[i]);
     for (size_t i = 1; i < count; i++)
         for (size_t k = i; k && found[k]->order < found[k - 1]->order; k--) {
             const struct unit_range *other = found[k];
@@ -145,7 +146,8 @@ static void forget_pages(struct bfd_dwarf *d) {
     csn_debug_info_forget_section(d->file.info, "line", 0, UINT64_MAX);
 }
 
-static bool ask_unit(struct bfd_dwarf *d, struct bfd_unit *unit, uint64_t addr, struct bfd_answer *out, struct answer_parts *parts) {
+static bool ask_unit(struct bfd_dwarf *d, struct bfd_unit *unit, uint64_t addr, struct bfd_answer *out,
+                     struct answer_parts *parts) {
     forget_pages(d);
     if (!decode_unit(d, unit)) return false;
     struct bfd_function *function = bfd_unit_function_at(unit, addr);
@@ -195,7 +197,9 @@ static const struct bfd_symbol *data_symbol(const struct bfd_object *o, const st
     const struct bfd_symbol *found = NULL;
     for (size_t i = 0; i < o->symbol_count; i++) {
         const struct csn_debug_symbol *symbol = o->symbols[i].symbol;
-        if (symbol->section != section->idx || symbol->addr - section->addr != offset || symbol->kind == CSN_SYMBOL_SECTION) continue;
+        if (symbol->section != section->idx || symbol->addr - section->addr != offset ||
+            symbol->kind == CSN_SYMBOL_SECTION)
+            continue;
         found = &o->symbols[i];
         if (symbol->bind == CSN_BIND_GLOBAL) break;
     }

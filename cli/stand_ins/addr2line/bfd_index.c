@@ -59,7 +59,9 @@ static void note_claim(void *context, struct bfd_unit *unit, uint64_t low, uint6
     GROW_PUSH(&k->claims, made);
 }
 
-static void ignore_range(void *context, struct bfd_unit *unit, uint64_t low, uint64_t high) { (void)context, (void)unit, (void)low, (void)high; }
+static void ignore_range(void *context, struct bfd_unit *unit, uint64_t low, uint64_t high) {
+    (void)context, (void)unit, (void)low, (void)high;
+}
 
 /* Ranges of one unit that touch become one. */
 static void join_claims(struct making *k, size_t first) {
@@ -174,9 +176,11 @@ static void find_pieces(struct making *k) {
                                 .root_claims = zeroed_memory((size_t)k->unit_count + 1, sizeof(int)) };
     for (uint32_t i = 0; i < k->object.section_count; i++) {
         const struct bfd_section *s = &k->object.sections[i];
-        if (s->is_alloc && s->size && s->size <= UINT64_MAX - s->addr) add_events(&events, s->addr, s->addr + s->size, NULL, s->is_code);
+        if (s->is_alloc && s->size && s->size <= UINT64_MAX - s->addr)
+            add_events(&events, s->addr, s->addr + s->size, NULL, s->is_code);
     }
-    for (size_t i = 0; i < k->claims.count; i++) add_events(&events, k->claims.items[i].low, k->claims.items[i].high, &k->claims.items[i], false);
+    for (size_t i = 0; i < k->claims.count; i++)
+        add_events(&events, k->claims.items[i].low, k->claims.items[i].high, &k->claims.items[i], false);
     if (events.count) qsort(events.items, events.count, sizeof *events.items, by_event);
     uint64_t reached = k->base;
     for (size_t i = 0; i < events.count; i++) {
@@ -250,7 +254,8 @@ static void collect_bounds(struct making *k, uint64_t low, uint64_t high) {
     const struct bfd_unit *u = &k->unit;
     k->bounds.count = 0;
     GROW_PUSH(&k->bounds, low);
-    for (size_t i = UPPER_BOUND(u->spans.items, u->spans.count, reach, low); i < u->spans.count && u->spans.items[i].low < high; i++, k->steps++) {
+    for (size_t i = UPPER_BOUND(u->spans.items, u->spans.count, reach, low);
+         i < u->spans.count && u->spans.items[i].low < high; i++, k->steps++) {
         add_bound(k, u->spans.items[i].low, low, high);
         add_bound(k, u->spans.items[i].high, low, high);
     }
@@ -267,7 +272,8 @@ static void collect_rows(struct making *k, uint64_t low, uint64_t high) {
     const struct bfd_lines *l = k->unit.lines;
     k->bounds.count = 0;
     GROW_PUSH(&k->bounds, low);
-    for (size_t i = UPPER_BOUND(l->sequences, l->sequence_count, end, low); i < l->sequence_count && l->sequences[i].low < high; i++) {
+    for (size_t i = UPPER_BOUND(l->sequences, l->sequence_count, end, low);
+         i < l->sequence_count && l->sequences[i].low < high; i++) {
         const struct bfd_sequence *s = &l->sequences[i];
         k->steps += s->count;
         add_bound(k, s->low, low, high);
@@ -412,7 +418,8 @@ static struct address_index *make_index(struct making *k, const struct file_iden
     return made;
 }
 
-struct address_index *bfd_index_make(const char *object_path, bool knows_machine, const struct file_identity *identity, const char *path) {
+struct address_index *bfd_index_make(const char *object_path, bool knows_machine, const struct file_identity *identity,
+                                     const char *path) {
     struct making *k = zeroed_memory(1, sizeof *k);
     const char *message;
     struct address_index *made = NULL;

@@ -5,8 +5,9 @@
 #include "stand_ins/addr2line/bfd_dwarf.h"
 #include "stand_ins/address_index/address_index.h"
 
-/* `call_discriminator` of a scope: what it is, and whether DWARF has a name of the linker's. `call_column` of a function is where it begins,
- * counted from the base of the index; BFD_INDEX_ELSEWHERE: not in it. `call_line` of the outermost one is its unit. */
+/* `call_discriminator` of a scope: what it is, and whether DWARF has a name of the linker's. `call_column` of a
+ * function is where it begins, counted from the base of the index; BFD_INDEX_ELSEWHERE: not in it. `call_line` of
+ * the outermost one is its unit. */
 enum bfd_scope_kind {
     BFD_SCOPE_FUNCTION,
     BFD_SCOPE_UNIT,          /* no function: the unit alone */
@@ -16,18 +17,21 @@ enum bfd_scope_kind {
 #define BFD_INDEX_ELSEWHERE UINT32_MAX
 
 /* Makes the index of a linked ELF object of 64 bits, from its file. NULL: it cannot be made. */
-struct address_index *bfd_index_make(const char *object_path, bool knows_machine, const struct file_identity *identity, const char *path);
+struct address_index *bfd_index_make(const char *object_path, bool knows_machine, const struct file_identity *identity,
+                                     const char *path);
 
 /* Answers as bfd_find_nearest_line() does, which depends on what was asked before. */
 struct bfd_indexed;
 struct bfd_indexed *bfd_indexed_open(struct address_index *index);
 void bfd_indexed_close(struct bfd_indexed *indexed); /* `indexed` may be NULL */
 enum bfd_indexed_result { BFD_INDEXED_FOUND, BFD_INDEXED_NOTHING, BFD_INDEXED_UNKNOWN /* the object has to be asked */ };
-/* frames: the function and those that it was inlined into, as far as `all` asks for them; at least one where something was found. */
+/* frames: the function and those that it was inlined into, as far as `all` asks for them; at least one where
+ * something was found. */
 enum { BFD_INDEXED_FRAMES = 256 };
-enum bfd_indexed_result bfd_indexed_find(struct bfd_indexed *indexed, uint64_t addr, bool all, struct bfd_answer *frames, size_t *count);
-/* Before the object is asked: the next address, in order, that changed what later answers depend on, to be asked of it as well. False: there are
- * no more. */
+enum bfd_indexed_result bfd_indexed_find(struct bfd_indexed *indexed, uint64_t addr, bool all,
+                                         struct bfd_answer *frames, size_t *count);
+/* Before the object is asked: the next address, in order, that changed what later answers depend on, to be asked of
+ * it as well. False: there are no more. */
 bool bfd_indexed_next_change(struct bfd_indexed *indexed, uint64_t *addr);
 
 #endif

@@ -48,8 +48,10 @@ static const char *remembered(const struct bfd_indexed *x, uint32_t scope, const
     return name == no_name ? NULL : name;
 }
 
-/* The name of the innermost function: that of the symbol, where DWARF has none of the linker's and it is asked for the first time. */
-static bool name_function(struct bfd_indexed *x, uint64_t addr, uint32_t scope, const struct address_call *call, struct bfd_answer *out) {
+/* The name of the innermost function: that of the symbol, where DWARF has none of the linker's and it is asked for
+ * the first time. */
+static bool name_function(struct bfd_indexed *x, uint64_t addr, uint32_t scope, const struct address_call *call,
+                          struct bfd_answer *out) {
     if (scope != ADDRESS_NONE && ((call->discriminator & BFD_SCOPE_LINKAGE) || x->names[scope])) {
         out->function = remembered(x, scope, call);
         return true;
@@ -59,7 +61,8 @@ static bool name_function(struct bfd_indexed *x, uint64_t addr, uint32_t scope, 
     if (x->last.name && !out->file) out->file = x->last.file;
     if (scope == ADDRESS_NONE) return true;
     if (!x->last.name) out->function = call->name;
-    const bool is_start = x->last.name && call->column != BFD_INDEX_ELSEWHERE && x->last.addr == address_index_base(x->index) + call->column;
+    const bool is_start = x->last.name && call->column != BFD_INDEX_ELSEWHERE &&
+                          x->last.addr == address_index_base(x->index) + call->column;
     x->names[scope] = is_start ? x->last.name : call->name ? call->name : no_name;
     return true;
 }

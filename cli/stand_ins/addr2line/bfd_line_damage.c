@@ -156,7 +156,8 @@ bool bfd_report_lines(const struct bfd_file *file, const struct csn_debug_unit *
     t.widths = (struct bfd_widths){ unit->version, unit->address_size, 4 };
     if (!unit->has_lines) return false;
     if (unit->line_offset && unit->line_offset >= size) {
-        bfd_print_damage(file, "offset (%" PRIu64 ") greater than or equal to .debug_line size (%" PRIu64 ")", unit->line_offset, size);
+        bfd_print_damage(file, "offset (%" PRIu64 ") greater than or equal to .debug_line size (%" PRIu64 ")",
+                         unit->line_offset, size);
         return false;
     }
     if (size < 16) {

@@ -113,7 +113,8 @@ static char *make_path(struct bfd_lines *l, uint32_t file) {
     }
     if (!around.len) return copy_text(name.ptr, name.len);
     if (!has_directory) return formatted_text("%.*s/%.*s", (int)around.len, around.ptr, (int)name.len, name.ptr);
-    return formatted_text("%.*s/%.*s/%.*s", (int)around.len, around.ptr, (int)directory.len, directory.ptr, (int)name.len, name.ptr);
+    return formatted_text("%.*s/%.*s/%.*s", (int)around.len, around.ptr, (int)directory.len, directory.ptr,
+                          (int)name.len, name.ptr);
 }
 
 const char *bfd_lines_path(struct bfd_lines *l, uint32_t file, bool unset) {

@@ -65,13 +65,15 @@ void bfd_function_call(struct bfd_unit *u, const struct bfd_function *f, const c
     *file = NULL;
     *line = 0;
     if (csn_debug_die_at(u->unit, f->offset, &die, NULL) != CSN_OK) return;
-    if (csn_debug_die_attribute(&die, DW_AT_call_file, &value) == CSN_OK) *file = bfd_lines_path(u->lines, (uint32_t)value.number, false);
+    if (csn_debug_die_attribute(&die, DW_AT_call_file, &value) == CSN_OK)
+        *file = bfd_lines_path(u->lines, (uint32_t)value.number, false);
     if (csn_debug_die_attribute(&die, DW_AT_call_line, &value) == CSN_OK) *line = (uint32_t)value.number;
 }
 
 /* ---- variables ---- */
 
-static void take_location(struct bfd_variable *v, const struct csn_debug_unit *unit, const struct csn_debug_value *value, bool big) {
+static void take_location(struct bfd_variable *v, const struct csn_debug_unit *unit,
+                          const struct csn_debug_value *value, bool big) {
     enum { DW_OP_addr = 3 };
     const unsigned char *bytes = (const unsigned char *)value->bytes.ptr;
     if (value->kind != CSN_VALUE_BLOCK || !value->bytes.len || bytes[0] != DW_OP_addr) return;
@@ -96,7 +98,8 @@ static void take_attributes(struct bfd_variable *v, const struct csn_debug_die *
             v->name = copy_text(value.bytes.ptr, value.bytes.len);
             break;
         case DW_AT_specification:
-            if (depth < MAX_ORIGINS && csn_debug_die_follow(die, &value, &origin, NULL) == CSN_OK) take_attributes(v, &origin, big, depth + 1);
+            if (depth < MAX_ORIGINS && csn_debug_die_follow(die, &value, &origin, NULL) == CSN_OK)
+                take_attributes(v, &origin, big, depth + 1);
             break;
         case DW_AT_decl_file:
             if (is_number) v->file = (uint32_t)value.number, v->has_file = true;
@@ -136,7 +139,8 @@ static void scan_variables(struct bfd_unit *u, bool big) {
     }
 }
 
-bool bfd_unit_variable(struct bfd_unit *u, const struct bfd_file *of, const char *symbol, uint64_t addr, const char **file, uint32_t *line) {
+bool bfd_unit_variable(struct bfd_unit *u, const struct bfd_file *of, const char *symbol, uint64_t addr,
+                       const char **file, uint32_t *line) {
     if (!u->has_variables) scan_variables(u, of->big_endian);
     u->has_variables = true;
     for (size_t i = 0; i < u->variables.count; i++) {

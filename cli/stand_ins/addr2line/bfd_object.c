@@ -36,7 +36,8 @@ enum { COFF_FILE_NAME = 14, COFF_RECORD = 18 };
 static char *symbol_name(const struct bfd_object *o, const struct csn_debug_symbol *symbol) {
     if (!o->is_elf && symbol->kind == CSN_SYMBOL_FILE && symbol->name.len > COFF_FILE_NAME && symbol->name.len <= COFF_RECORD)
         return copy_text(symbol->name.ptr, COFF_FILE_NAME);
-    const bool is_win32 = !o->is_elf && o->object.machine == 0x14c && symbol->kind != CSN_SYMBOL_FILE && symbol->kind != CSN_SYMBOL_SECTION;
+    const bool is_win32 = !o->is_elf && o->object.machine == 0x14c && symbol->kind != CSN_SYMBOL_FILE &&
+                          symbol->kind != CSN_SYMBOL_SECTION;
     if (is_win32) return coff_table_name(symbol->name);
     if (!symbol->version.len) return copy_text(symbol->name.ptr, symbol->name.len);
     const char *at = symbol->is_default_version ? "@@" : "@";

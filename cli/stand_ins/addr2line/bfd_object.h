@@ -52,8 +52,8 @@ struct bfd_object {
     } last;
 };
 
-/* Opens the file; false with *message, which tells why as BFD does. knows_machine: as a BFD that was made for the machine, for which mapping
- * symbols (`$x`, `$d`) name no code. */
+/* Opens the file; false with *message, which tells why as BFD does. knows_machine: as a BFD that was made for the
+ * machine, for which mapping symbols (`$x`, `$d`) name no code. */
 bool bfd_object_open(struct bfd_object *object, const char *path, bool knows_machine, const char **message);
 void bfd_object_close(struct bfd_object *object);
 

@@ -71,7 +71,9 @@ static bool read_range_list(struct bfd_unit *u, struct bfd_file *file, struct bf
         if (r->failed) return false;
         if (!low && !high) return true;
         if (low == UINT64_MAX && high != UINT64_MAX) base = high;
-        else add_range(u, file, ranges, (base + low) & (size == 8 ? mask : UINT64_MAX), (base + high) & (size == 8 ? mask : UINT64_MAX));
+        else
+            add_range(u, file, ranges, (base + low) & (size == 8 ? mask : UINT64_MAX),
+                      (base + high) & (size == 8 ? mask : UINT64_MAX));
     }
 }
 

@@ -272,7 +272,9 @@ static void open_index(struct addr2line *a) {
 
 static bool is_worth_it(const struct addr2line *a) {
     const struct csn_debug_unit *last;
-    if (!a->may_index || !a->dwarf || a->kept.index || a->kept.is_given_up || a->asked < INDEX_REQUESTS || !a->object.object.info_unit_count) return false;
+    if (!a->may_index || !a->dwarf || a->kept.index || a->kept.is_given_up || a->asked < INDEX_REQUESTS ||
+        !a->object.object.info_unit_count)
+        return false;
     return csn_debug_info_unit(a->object.info, a->object.object.info_unit_count - 1, &last, NULL) == CSN_OK &&
            bfd_dwarf_bytes_read(a->dwarf) >= last->end / MIN_PART;
 }

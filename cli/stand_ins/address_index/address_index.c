@@ -24,7 +24,9 @@ static uint64_t count_blocks(uint64_t size) { return size / ADDRESS_INDEX_BLOCK 
 static bool tables_fit(const struct address_index_header *h) {
     for (int i = 0; i < ADDRESS_TABLE_COUNT; i++) {
         const uint64_t offset = h->tables[i].offset;
-        if (offset % 8 || offset > h->tables_size || h->tables[i].count > (h->tables_size - offset) / address_element_sizes[i]) return false;
+        if (offset % 8 || offset > h->tables_size ||
+            h->tables[i].count > (h->tables_size - offset) / address_element_sizes[i])
+            return false;
         if (h->tables[i].count >= ADDRESS_UNKNOWN) return false;
     }
     for (int i = ADDRESS_ROWS; i <= ADDRESS_SYMBOLS; i++)
@@ -42,7 +44,8 @@ static bool check_header(struct address_index *ix) {
     ix->header = h;
     ix->sums = (const uint64_t *)(const void *)(h + 1);
     ix->tables = (const char *)(ix->sums + blocks);
-    const uint64_t sum = address_block_sum(h, offsetof(struct address_index_header, sum)) ^ address_block_sum(ix->sums, (size_t)blocks * sizeof *ix->sums);
+    const uint64_t sum = address_block_sum(h, offsetof(struct address_index_header, sum)) ^
+                         address_block_sum(ix->sums, (size_t)blocks * sizeof *ix->sums);
     if (sum != h->sum) return false;
     ix->is_checked = zeroed_memory((size_t)blocks, 1);
     return true;
@@ -151,7 +154,8 @@ static bool find_element(struct address_index *ix, enum address_table table, uin
     if (!keys) return false;
     if (!key) return true;
     const uint64_t first = (uint64_t)(key - 1) * ADDRESS_INDEX_STEP;
-    const size_t stride = address_element_sizes[table], step = count - first < ADDRESS_INDEX_STEP ? (size_t)(count - first) : ADDRESS_INDEX_STEP;
+    const size_t stride = address_element_sizes[table],
+                 step = count - first < ADDRESS_INDEX_STEP ? (size_t)(count - first) : ADDRESS_INDEX_STEP;
     const char *part = elements_of(ix, table, first, step);
     const size_t at = part ? address_count_not_above(part, stride, step, addr) : 0;
     if (at) *out = part + (at - 1) * stride;

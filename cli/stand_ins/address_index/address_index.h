@@ -1,5 +1,5 @@
-/* What a stand-in answers at every address of an object: rows, functions and inlined calls, symbols. Made once from all units, kept in
- * the cache folder and read in place, so that runs share it and open no object.
+/* What a stand-in answers at every address of an object: rows, functions and inlined calls, symbols. Made once from all
+ * units, kept in the cache folder and read in place, so that runs share it and open no object.
  *
  * Each block of the file is compared with its sum when it is first read. A file that is damaged answers nothing. */
 #ifndef CALLSIGN_CLI_ADDRESS_INDEX_H

@@ -124,7 +124,8 @@ static void put_rows(struct plan *p, struct sink *s) {
         const struct address_row *rows = p->content->parts[p->chunks[i].part]->rows.items + chunk->first_row;
         for (size_t k = 0; k < chunk->row_count; k++) {
             struct address_row row = rows[k];
-            if (row.line_column == ADDRESS_NONE && row.file_discriminator < ADDRESS_UNKNOWN) row.file_discriminator += p->first_wide_row[p->chunks[i].part];
+            if (row.line_column == ADDRESS_NONE && row.file_discriminator < ADDRESS_UNKNOWN)
+                row.file_discriminator += p->first_wide_row[p->chunks[i].part];
             put_element(p, s, ADDRESS_ROWS, idx++, &row);
         }
     }
@@ -179,7 +180,8 @@ static void put_table(struct plan *p, struct sink *s, enum address_table table) 
 /* False: it cannot be written. */
 static bool write_index(struct plan *p, struct sink *s) {
     struct address_index_header *h = &p->header;
-    const size_t blocks = (size_t)((h->tables_size + ADDRESS_INDEX_BLOCK - 1) / ADDRESS_INDEX_BLOCK), sums_size = blocks * sizeof *s->sums;
+    const size_t blocks = (size_t)((h->tables_size + ADDRESS_INDEX_BLOCK - 1) / ADDRESS_INDEX_BLOCK),
+                 sums_size = blocks * sizeof *s->sums;
     s->sums = zeroed_memory(blocks, sizeof *s->sums);
     s->head = sizeof *h + sums_size;
     if (s->fd < 0) s->memory = zeroed_memory((size_t)(s->head + h->tables_size), 1);
@@ -227,7 +229,8 @@ static void order_chunks(struct plan *p) {
     p->chunks = zeroed_memory(p->chunk_count, sizeof *p->chunks);
     size_t to = 0;
     for (size_t i = 0; i < c->part_count; i++)
-        for (size_t k = 0; k < c->parts[i]->chunks.count; k++) p->chunks[to++] = (struct chunk_ref){ &c->parts[i]->chunks.items[k], i };
+        for (size_t k = 0; k < c->parts[i]->chunks.count; k++)
+            p->chunks[to++] = (struct chunk_ref){ &c->parts[i]->chunks.items[k], i };
     if (to) qsort(p->chunks, to, sizeof *p->chunks, by_low);
 }
 

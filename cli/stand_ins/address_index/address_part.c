@@ -34,7 +34,9 @@ void address_part_add_row(struct address_part *p, uint32_t addr, const struct ad
     const struct address_row made = pack_row(p, addr, row);
     struct address_chunk *chunk = last_chunk(p);
     const struct address_row *last = chunk->row_count ? &p->rows.items[p->rows.count - 1] : NULL;
-    if (!p->keeps_rows && last && last->line_column == made.line_column && last->file_discriminator == made.file_discriminator) return;
+    if (!p->keeps_rows && last && last->line_column == made.line_column &&
+        last->file_discriminator == made.file_discriminator)
+        return;
     GROW_PUSH(&p->rows, made);
     chunk->row_count++;
 }

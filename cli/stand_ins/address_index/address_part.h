@@ -23,7 +23,8 @@ void address_part_deinit(struct address_part *part);
 
 /* A chunk begins; rows and spans that follow are in it. */
 void address_part_begin(struct address_part *part, uint32_t low);
-/* From `addr` on. `place->scope` does not count, and its file is an index of the texts. A row like the one before is left out, but for keeps_rows. */
+/* From `addr` on. `place->scope` does not count, and its file is an index of the texts. A row like the one before is
+ * left out, but for keeps_rows. */
 void address_part_add_row(struct address_part *part, uint32_t addr, const struct address_wide_row *row);
 void address_part_add_span(struct address_part *part, uint32_t addr, uint32_t scope);
 /* Nothing is known from `addr` on. */
@@ -32,6 +33,7 @@ void address_part_end(struct address_part *part, uint32_t addr);
 /* What a chunk answers at an address within it. Strings count until more are added. False: it does not tell. */
 bool address_part_find(const struct address_part *part, const struct address_texts *texts, uint32_t chunk, uint32_t addr,
                        struct address_place *out);
-void address_part_scope(const struct address_part *part, const struct address_texts *texts, uint32_t scope, struct address_call *out);
+void address_part_scope(const struct address_part *part, const struct address_texts *texts, uint32_t scope,
+                        struct address_call *out);
 
 #endif

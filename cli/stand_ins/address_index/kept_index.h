@@ -12,7 +12,8 @@ struct kept_index {
     bool is_given_up;        /* it could not be made */
 };
 
-/* For the object at a path and the words that decide about answers, of which the first is the dialect. False: it is no regular file. */
+/* For the object at a path and the words that decide about answers, of which the first is the dialect. False: it is
+ * no regular file. */
 bool kept_index_open(struct kept_index *out, const char *object_path, const char *const *words, size_t count);
 void kept_index_close(struct kept_index *index);
 /* An index that is damaged is not used again, so that another one can be made. */

@@ -149,7 +149,8 @@ void kept_answers_close(struct kept_answers *k, struct csn_debug_info *info) {
     static struct header header;
     if (!k) return;
     header.subject.object = k->object;
-    if (info && k->added.count && k->added_text.count <= MAX_FILE && kept_subject_describe(info, &header.subject)) write_file(k, &header);
+    if (info && k->added.count && k->added_text.count <= MAX_FILE && kept_subject_describe(info, &header.subject))
+        write_file(k, &header);
     kept_file_unmap(k->mapped);
     free(k->added.items);
     free(k->added_text.items);

@@ -1,9 +1,10 @@
 /* Answers of stand-ins that are kept between runs, in the cache folder: a later run with the same file and options gives those for
  * addresses that were asked before without opening the object.
  *
- * Only for requests on standard input that are addresses, and for large objects whose debug information stands in themselves or in one
- * debug file. Everything that an answer depends on is in the name of the file or checked: the dialect and its arguments, the version of
- * callsign, and of object and debug file the device, inode, size and times. */
+ * Only for requests on standard input that are addresses, and for large objects whose debug information stands in
+ * themselves or in one debug file. Everything that an answer depends on is in the name of the file or checked: the
+ * dialect and its arguments, the version of callsign, and of object and debug file the device, inode, size and
+ * times. */
 #ifndef CALLSIGN_CLI_KEPT_ANSWERS_H
 #define CALLSIGN_CLI_KEPT_ANSWERS_H
 

@@ -52,7 +52,8 @@ bool kept_subject_describe(struct csn_debug_info *info, struct kept_subject *out
     csn_debug_info_get_object(info, &object, sizeof object);
     if (!object.info_unit_count || (object.has_debug_file && !object.debug_path)) return false;
     if (object.has_debug_file) {
-        if (strlen(object.debug_path) >= sizeof out->debug_path || !file_identify(object.debug_path, &out->debug_file)) return false;
+        if (strlen(object.debug_path) >= sizeof out->debug_path || !file_identify(object.debug_path, &out->debug_file))
+            return false;
         strcpy(out->debug_path, object.debug_path);
     }
     if (out->object.size < SMALL_OBJECT && out->debug_file.size < SMALL_OBJECT) return false;

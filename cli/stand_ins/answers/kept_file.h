@@ -1,6 +1,7 @@
 /* Files that the stand-ins keep in the cache folder, each about one object: their names, reading and writing.
  *
- * A file counts for the very object (device, inode, size, times) and this build of callsign alone. Integers in it have the machine's byte
+ * A file counts for the very object (device, inode, size, times) and this build of callsign alone. Integers in it have
+ * the machine's byte
  * order: it stays on this machine. */
 #ifndef CALLSIGN_CLI_KEPT_FILE_H
 #define CALLSIGN_CLI_KEPT_FILE_H
@@ -24,11 +25,12 @@ struct kept_subject {
 };
 /* Whether both files are still the same. */
 bool kept_subject_is_current(const struct kept_subject *subject, const struct file_identity *object);
-/* Whether nothing else than the object and its debug file decides about answers, and reading them takes its time. Fills all of *out but
- * `object`, which the caller has set. */
+/* Whether nothing else than the object and its debug file decides about answers, and reading them takes its time.
+ * Fills all of *out but `object`, which the caller has set. */
 bool kept_subject_describe(struct csn_debug_info *info, struct kept_subject *out);
 
-/* The path of the file in a folder of the cache for an object and a list of words on which its content depends. NULL: there is no cache folder. */
+/* The path of the file in a folder of the cache for an object and a list of words on which its content depends.
+ * NULL: there is no cache folder. */
 char *kept_file_path(const char *folder, const struct file_identity *object, const char *const *words, size_t count);
 
 struct kept_bytes {
@@ -38,7 +40,8 @@ struct kept_bytes {
 struct kept_bytes kept_file_map(const char *path);
 void kept_file_unmap(struct kept_bytes bytes);
 
-/* Only one process at a time has the lock of the folder that a file is in. KEPT_LOCK_BUSY: another has it; else for kept_file_unlock(),
+/* Only one process at a time has the lock of the folder that a file is in. KEPT_LOCK_BUSY: another has it; else for
+ * kept_file_unlock(),
  * -1 where there are no locks. */
 enum { KEPT_LOCK_BUSY = -2 };
 int kept_file_lock(const char *path);

@@ -1,4 +1,5 @@
-/* What goes to standard output in between, also as text. Where standard output cannot be another file for a while, there is no text. */
+/* What goes to standard output in between, also as text. Where standard output cannot be another file for a while,
+ * there is no text. */
 #ifndef CALLSIGN_CLI_CAPTURED_OUTPUT_H
 #define CALLSIGN_CLI_CAPTURED_OUTPUT_H
 
@@ -17,7 +18,8 @@ struct captured_output {
 bool captured_output_begin(struct captured_output *output);
 /* How much was printed since. */
 size_t captured_output_size(const struct captured_output *output);
-/* What was printed is printed to standard output, and is output->text until the next begin. Returns its size; 0: it is not there. */
+/* What was printed is printed to standard output, and is output->text until the next begin. Returns its size; 0: it
+ * is not there. */
 size_t captured_output_end(struct captured_output *output);
 void captured_output_free(struct captured_output *output);
 

@@ -6,8 +6,8 @@
 
 #include "stand_ins/base/growth.h"
 
-/* Names of the C convention begin with an underscore; those of fastcall ('@foo@8'), of vectorcall ('foo@@8') and of assemblers ('.text')
- * have none, but C++ names have theirs. */
+/* Names of the C convention begin with an underscore; those of fastcall ('@foo@8'), of vectorcall ('foo@@8') and of
+ * assemblers ('.text') have none, but C++ names have theirs. */
 static bool had_underscore(struct csn_str name) {
     if (!name.len || name.ptr[0] == '@' || name.ptr[0] == '?' || name.ptr[0] == '.' || name.ptr[0] == '$') return false;
     for (size_t i = 0; i + 1 < name.len; i++)

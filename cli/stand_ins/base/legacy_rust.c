@@ -11,7 +11,9 @@ bool is_legacy_rust(const char *name, size_t size) {
     enum { HASH_DIGITS = 16, HASH_SIZE = 20 }; /* "17h" before it, 'E' after it */
     if (size < 3 || memcmp(name, "_ZN", 3) != 0) return false;
     for (size_t i = 0; i + HASH_SIZE <= size; i++)
-        if (memcmp(name + i, "17h", 3) == 0 && strspn(name + i + 3, "0123456789abcdef") >= HASH_DIGITS && name[i + HASH_SIZE - 1] == 'E') return true;
+        if (memcmp(name + i, "17h", 3) == 0 && strspn(name + i + 3, "0123456789abcdef") >= HASH_DIGITS &&
+            name[i + HASH_SIZE - 1] == 'E')
+            return true;
     return false;
 }
 

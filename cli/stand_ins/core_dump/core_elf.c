@@ -89,7 +89,8 @@ bool core_note_next(struct core_notes *notes, struct core_note *out) {
     const unsigned char *at = notes->bytes.at + notes->at;
     if (!has_bytes(notes->bytes, notes->at, NOTE_HEADER)) return false;
     const uint64_t name_size = core_number(notes->form, at, 4), size = core_number(notes->form, at + 4, 4);
-    const uint64_t name = notes->at + NOTE_HEADER, content = rounded(name + name_size, notes->align), end = content + rounded(size, notes->align);
+    const uint64_t name = notes->at + NOTE_HEADER, content = rounded(name + name_size, notes->align),
+                   end = content + rounded(size, notes->align);
     if (name_size > notes->bytes.size || end > notes->bytes.size) return false;
     out->type = (uint32_t)core_number(notes->form, at + 8, 4);
     out->name = (struct core_bytes){ notes->bytes.at + name, (size_t)name_size };
@@ -106,7 +107,8 @@ struct core_bytes core_build_id(struct core_notes notes) {
     enum { NT_GNU_BUILD_ID = 3, MIN_ID = 3, MAX_ID = 64 };
     struct core_note note;
     while (core_note_next(&notes, &note))
-        if (core_note_is(&note, NT_GNU_BUILD_ID, "GNU") && note.content.size >= MIN_ID && note.content.size <= MAX_ID) return note.content;
+        if (core_note_is(&note, NT_GNU_BUILD_ID, "GNU") && note.content.size >= MIN_ID && note.content.size <= MAX_ID)
+            return note.content;
     return (struct core_bytes){ NULL, 0 };
 }
 

@@ -25,7 +25,9 @@ static bool find_form(struct core_bytes vector, size_t entry, struct core_form *
         *out = (struct core_form){ .is_64 = part < 2, .big = part % 2 };
         const struct core_bytes at = { vector.at + 16 * entry, 16 };
         for (size_t i = 0; i < (out->is_64 ? 1 : 2); i++)
-            if (aux_number(at, 2 * i, *out) == AT_ENTRY_SIZE && aux_number(at, 2 * i + 1, *out) == core_header_size(*out)) return true;
+            if (aux_number(at, 2 * i, *out) == AT_ENTRY_SIZE &&
+                aux_number(at, 2 * i + 1, *out) == core_header_size(*out))
+                return true;
     }
     return false;
 }
@@ -82,13 +84,17 @@ static uint64_t find_debug(struct core_form form, struct core_bytes dynamic) {
 static uint64_t find_head(struct core_memory *m, const struct auxiliary *aux, const char *executable) {
     struct core_bytes headers, dynamic;
     const uint64_t size = aux->count * aux->entry_size;
-    if (!aux->headers || !aux->count || aux->entry_size != core_header_size(aux->form) || size / aux->entry_size != aux->count) return 0;
+    if (!aux->headers || !aux->count || aux->entry_size != core_header_size(aux->form) ||
+        size / aux->entry_size != aux->count)
+        return 0;
     const bool is_there = core_memory_read(m, core_memory_segment(m, aux->headers), aux->headers, size, size, &headers);
     if (!is_there && executable) headers = core_file_headers(executable, aux->count, aux->entry_size);
     struct dynamic found = find_dynamic(m, aux, first_bytes(headers, size));
     if (!is_there) free((void *)headers.at);
     if (found.has_bias) found.addr += found.bias;
-    if (!found.size || !core_memory_read(m, core_memory_segment(m, found.addr), found.addr, found.size, found.size, &dynamic)) return 0;
+    if (!found.size ||
+        !core_memory_read(m, core_memory_segment(m, found.addr), found.addr, found.size, found.size, &dynamic))
+        return 0;
     return find_debug(aux->form, first_bytes(dynamic, found.size));
 }
 
@@ -145,7 +151,8 @@ static void take_file(struct core_memory *m, struct core_loaded *loaded) {
 }
 
 /* Of a list that goes in a circle no more are taken than there are segments. */
-static bool read_list(struct core_memory *m, struct core_form form, uint64_t head, const char *executable, struct core_link_map *out) {
+static bool read_list(struct core_memory *m, struct core_form form, uint64_t head, const char *executable,
+                      struct core_link_map *out) {
     enum { NAME = 1, DYNAMIC, NEXT, FIELDS };
     struct window w = { .memory = m, .form = form };
     uint64_t next;

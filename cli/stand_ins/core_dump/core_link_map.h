@@ -1,5 +1,5 @@
-/* What the dynamic linker of a process had loaded, from its core dump: the auxiliary vector leads to the program headers, these to DT_DEBUG, and
- * that to the list. */
+/* What the dynamic linker of a process had loaded, from its core dump: the auxiliary vector leads to the program
+ * headers, these to DT_DEBUG, and that to the list. */
 #ifndef CALLSIGN_CLI_CORE_LINK_MAP_H
 #define CALLSIGN_CLI_CORE_LINK_MAP_H
 

@@ -24,8 +24,8 @@ static void insert_start(struct core_memory *m, size_t at, struct core_start sta
     m->starts.items[at] = start;
 }
 
-/* A range before place `at`. A start that is there already takes the segment; whether its end is there is looked for where it would stand if
- * the start were new. */
+/* A range before place `at`. A start that is there already takes the segment; whether its end is there is looked for
+ * where it would stand if the start were new. */
 static void insert_range(struct core_memory *m, size_t at, uint64_t low, uint64_t high, int segment) {
     const bool has_low = at && m->starts.items[at - 1].addr == low;
     const bool has_high = at + 1 < m->starts.count && m->starts.items[at + 1].addr == high;
@@ -90,7 +90,9 @@ static void read_segments(struct core_memory *m) {
 static bool has_too_many_sections(const struct core_elf *elf) {
     enum { SECTION_64 = 64, SIZE = 32 };
     const uint64_t all = elf->bytes.size;
-    if (!elf->form.is_64 || elf->section_count || !elf->sections || elf->sections >= all || all - elf->sections < SECTION_64) return false;
+    if (!elf->form.is_64 || elf->section_count || !elf->sections || elf->sections >= all ||
+        all - elf->sections < SECTION_64)
+        return false;
     return core_word(elf->form, elf->bytes.at + elf->sections + SIZE) > UINT32_MAX;
 }
 
@@ -135,7 +137,9 @@ static void take_end(const struct core_memory *m, struct reach *r) {
 
 static bool reach_for(struct core_memory *m, struct reach *r, uint64_t size) {
     while (r->end <= r->begin || r->end - r->begin < size) {
-        if (r->header.file_size < r->header.memory_size || !core_memory_step(m) || !core_memory_header(m, r->next++, &r->header)) return false;
+        if (r->header.file_size < r->header.memory_size || !core_memory_step(m) ||
+            !core_memory_header(m, r->next++, &r->header))
+            return false;
         if (r->header.type != CORE_LOAD) continue;
         if (r->header.off > r->end || r->header.addr > r->end_addr) return false;
         take_end(m, r);
@@ -165,7 +169,8 @@ bool core_memory_has_elf(struct core_memory *m, int segment, uint64_t addr) {
     enum { LEAST = 16 };
     struct reach r;
     struct core_bytes bytes;
-    return segment >= 0 && find_segment(m, segment, addr, &r) && reach_for(m, &r, LEAST) && take_reach(m, &r, LEAST, &bytes) && core_elf_is_named(bytes);
+    return segment >= 0 && find_segment(m, segment, addr, &r) && reach_for(m, &r, LEAST) &&
+           take_reach(m, &r, LEAST, &bytes) && core_elf_is_named(bytes);
 }
 
 bool core_memory_read(struct core_memory *m, int segment, uint64_t addr, uint64_t least, uint64_t hoped, struct core_bytes *out) {
@@ -196,7 +201,8 @@ bool core_memory_place(struct core_memory *m, uint32_t header, size_t *place) {
     return true;
 }
 
-/* Walks from a place to the first start at or above the address. False: the table ended before; *segment is the last one that was passed. */
+/* Walks from a place to the first start at or above the address. False: the table ended before; *segment is the last
+ * one that was passed. */
 static bool walk(struct core_memory *m, size_t *place, uint64_t addr, int *segment) {
     *segment = CORE_NO_SEGMENT;
     do {
@@ -228,7 +234,8 @@ static size_t make_place(struct core_memory *m, uint64_t low, uint64_t high) {
     size_t at = found < 0 ? 0 : (size_t)found;
     if (found < 0) insert_range(m, 0, low, high, CORE_NO_SEGMENT);
     else if (m->starts.items[at].addr < low) insert_range(m, ++at, low, high, CORE_NO_SEGMENT);
-    if (at + 1 < m->starts.count && high < m->starts.items[at + 1].addr) insert_range(m, at + 1, high, m->starts.items[at + 1].addr, CORE_NO_SEGMENT);
+    if (at + 1 < m->starts.count && high < m->starts.items[at + 1].addr)
+        insert_range(m, at + 1, high, m->starts.items[at + 1].addr, CORE_NO_SEGMENT);
     return at;
 }
 

@@ -26,16 +26,19 @@ struct core_memory {
 };
 
 enum core_state { CORE_GOOD, CORE_UNREADABLE, CORE_NO_ELF, CORE_CUT_ELF, CORE_DAMAGED };
-/* CORE_UNREADABLE: see errno. CORE_CUT_ELF: a folder, or its header is cut. CORE_DAMAGED: the program headers are outside of the file. */
+/* CORE_UNREADABLE: see errno. CORE_CUT_ELF: a folder, or its header is cut. CORE_DAMAGED: the program headers are
+ * outside of the file. */
 enum core_state core_memory_open(struct core_memory *out, const char *path);
 void core_memory_close(struct core_memory *memory);
 
 bool core_memory_header(const struct core_memory *memory, uint64_t i, struct core_header *out);
 /* The segment of an address. */
 int core_memory_segment(const struct core_memory *memory, uint64_t addr);
-/* Bytes from an address on, at least `least`, in segments from `segment` on that follow each other; *out has as many as there are. `least` 0: a text
- * that is not empty, with its NUL. `hoped` as libdwfl passes it: what is found beyond a gap depends on it. */
-bool core_memory_read(struct core_memory *memory, int segment, uint64_t addr, uint64_t least, uint64_t hoped, struct core_bytes *out);
+/* Bytes from an address on, at least `least`, in segments from `segment` on that follow each other; *out has as many
+ * as there are. `least` 0: a text that is not empty, with its NUL. `hoped` as libdwfl passes it: what is found
+ * beyond a gap depends on it. */
+bool core_memory_read(struct core_memory *memory, int segment, uint64_t addr, uint64_t least, uint64_t hoped,
+                      struct core_bytes *out);
 
 /* Whether an ELF header may begin at an address: does not look how many bytes follow. */
 bool core_memory_has_elf(struct core_memory *memory, int segment, uint64_t addr);

@@ -41,14 +41,17 @@ static bool read_portion(const struct image *image, uint64_t addr, uint64_t size
 static bool read_elf(struct image *image, int header) {
     enum { LEAST = 64, HOPED = 1024 };
     if (!core_memory_has_elf(image->memory, header, image->start)) return false;
-    return core_memory_read(image->memory, header, image->start, LEAST, HOPED, &image->bytes) && core_elf_read(image->bytes, &image->elf);
+    return core_memory_read(image->memory, header, image->start, LEAST, HOPED, &image->bytes) &&
+           core_elf_read(image->bytes, &image->elf);
 }
 
 /* False: there are none, or no whole ones. */
 static bool read_headers(struct image *image) {
     const struct core_elf *elf = &image->elf;
     const uint64_t size = core_header_size(elf->form);
-    if (elf->entry_size != size || !elf->count || !read_portion(image, image->start + elf->headers, elf->count * size, &image->headers)) return false;
+    if (elf->entry_size != size || !elf->count ||
+        !read_portion(image, image->start + elf->headers, elf->count * size, &image->headers))
+        return false;
     return image->headers.size % size == 0;
 }
 
@@ -66,7 +69,8 @@ static void take_load(struct image *image, const struct core_header *header) {
     const uint64_t off_end = file_end - header->addr + header->off;
     if (image->trimmed_end < header->off + header->file_size) {
         image->trimmed_end = header->off + header->file_size;
-        if (image->elf.sections_end <= off_end && image->elf.sections_end > image->trimmed_end) image->trimmed_end = image->elf.sections_end;
+        if (image->elf.sections_end <= off_end && image->elf.sections_end > image->trimmed_end)
+            image->trimmed_end = image->elf.sections_end;
     }
     if (image->end < off_end) {
         image->end = off_end;
@@ -118,7 +122,8 @@ static bool is_same_id(struct core_bytes id, const struct core_file *file) {
     return !file->id_size || !id.size || (id.size == file->id_size && memcmp(id.at, file->id, id.size) == 0);
 }
 
-/* Whether a file of the link map stands for the image. One that has another build id, or none where the image has one, is dropped. */
+/* Whether a file of the link map stands for the image. One that has another build id, or none where the image has
+ * one, is dropped. */
 static bool is_in_link_map(const struct image *image, struct core_link_map *map) {
     bool is_there = false;
     for (size_t i = 0; i < map->count && core_memory_step(image->memory); i++) {
@@ -186,7 +191,9 @@ static void read_dynamic(struct image *image) {
     const size_t word = core_word_size(form);
     struct core_bytes bytes;
     uint64_t name = 0;
-    if (!image->dynamic_size || image->dynamic_size % (2 * word) || !read_portion(image, image->dynamic, image->dynamic_size, &bytes)) return;
+    if (!image->dynamic_size || image->dynamic_size % (2 * word) ||
+        !read_portion(image, image->dynamic, image->dynamic_size, &bytes))
+        return;
     for (size_t i = 0; i < bytes.size / (2 * word) && bytes.size % (2 * word) == 0; i++) {
         take_dynamic_entry(image, core_word(form, bytes.at + 2 * i * word), core_word(form, bytes.at + (2 * i + 1) * word), &name);
         if (name && image->names && image->names_size) break;
@@ -215,14 +222,16 @@ static void copy_segments(const struct image *image, char *to, uint64_t all) {
 /* Small images, such as the vdso, and what lacks a build id are read from memory; others only where all of the file is there. */
 static void take_bytes(const struct image *image, bool may_have_names, struct core_module *module) {
     enum { SMALL = 8192 };
-    const uint64_t whole = image->trimmed_end > image->elf.sections_end ? image->trimmed_end : image->elf.sections_end, most = image->memory->elf.bytes.size;
+    const uint64_t whole = image->trimmed_end > image->elf.sections_end ? image->trimmed_end : image->elf.sections_end,
+                   most = image->memory->elf.bytes.size;
     if (whole > image->bytes.size && (!may_have_names || (whole > SMALL && image->id.size))) return;
     const uint64_t size = whole <= image->bytes.size ? whole : image->trimmed_end < most ? image->trimmed_end : most;
     char *bytes = zeroed_memory(1, (size_t)size);
     const size_t there = image->bytes.size < size ? image->bytes.size : (size_t)size;
     if (whole > image->bytes.size && image->contiguous < size) copy_segments(image, bytes, size);
     else memcpy(bytes, image->bytes.at, there);
-    if (whole > image->bytes.size && image->contiguous >= size && there < size) copy_portion(image, image->start + there, bytes + there, size - there);
+    if (whole > image->bytes.size && image->contiguous >= size && there < size)
+        copy_portion(image, image->start + there, bytes + there, size - there);
     *module = (struct core_module){ .origin = CORE_FROM_MEMORY, .bytes = bytes, .byte_count = (size_t)size };
 }
 
@@ -230,7 +239,9 @@ static void take_bytes(const struct image *image, bool may_have_names, struct co
 static bool may_have_names(const struct image *image, bool is_name_known) {
     uint64_t names = image->names;
     if (!names || !image->names_size || is_name_known) return names && image->names_size;
-    if ((names < image->low || names >= image->high) && names + image->bias >= image->low && names + image->bias < image->high) names += image->bias;
+    if ((names < image->low || names >= image->high) && names + image->bias >= image->low &&
+        names + image->bias < image->high)
+        names += image->bias;
     return names + image->names_size <= image->high;
 }
 

@@ -1,5 +1,5 @@
-/* The images in a core dump, as elfutils' libdwfl finds them: those of the link map whose files are there, and what begins with an ELF header in the
- * memory of the process. */
+/* The images in a core dump, as elfutils' libdwfl finds them: those of the link map whose files are there, and what
+ * begins with an ELF header in the memory of the process. */
 #ifndef CALLSIGN_CLI_CORE_MODULES_H
 #define CALLSIGN_CLI_CORE_MODULES_H
 

@@ -80,7 +80,8 @@ static void put_symbol(const struct eu *e, struct libdw_module *m, uint64_t addr
     if (symbol) {
         eu_put_name(e, symbol->name.ptr, symbol->name.len);
         if (offset) printf("+%#" PRIx64, offset);
-        if (e->symbol_sections && libdw_module_section(m, addr, &section)) printf(" (%.*s)", (int)section.name.len, section.name.ptr);
+        if (e->symbol_sections && libdw_module_section(m, addr, &section))
+            printf(" (%.*s)", (int)section.name.len, section.name.ptr);
     } else if (m && m->object.kind == CSN_OBJECT_SHARED && !m->is_of_no_kind) {
         printf("()+%#" PRIx64, addr - m->low);
     } else if (m && m->object.kind == CSN_OBJECT_RELOCATABLE && libdw_module_section(m, addr, &section)) {
@@ -133,7 +134,8 @@ static void put_caller(const struct eu *e, struct libdw_unit *unit, uint32_t idx
     char *path = has_file ? libdw_unit_file(unit, file) : NULL;
     if (path) {
         eu_put_path(e, path, unit->unit->comp_dir);
-        eu_put_position(libdw_die_number(&inlined->die, DW_AT_call_line, &found), libdw_die_number(&inlined->die, DW_AT_call_column, &found));
+        eu_put_position(libdw_die_number(&inlined->die, DW_AT_call_line, &found),
+                        libdw_die_number(&inlined->die, DW_AT_call_column, &found));
         fputc('\n', stdout);
     } else {
         fputs("??:0\n", stdout);
@@ -335,19 +337,21 @@ static void answer_early(struct session *s) {
     if (!lines.next) return;
     early_answers_clear(s->early);
     while (ahead_lines_next(&lines, line, sizeof line))
-        if (is_address(s->e, line, &addr) && !kept_answers_has(s->kept, addr)) early_answers_add(s->early, addr, unit_of(s->e, addr));
+        if (is_address(s->e, line, &addr) && !kept_answers_has(s->kept, addr))
+            early_answers_add(s->early, addr, unit_of(s->e, addr));
     early_answers_make(s->early, answer_address, s->e);
 }
 
-/* Sessions of so many requests, each after the answer to the one before, make the index, as few units are held; others leave it to a process of
- * its own. */
+/* Sessions of so many requests, each after the answer to the one before, make the index, as few units are held;
+ * others leave it to a process of its own. */
 enum { INDEX_REQUESTS = 64, SESSION_REQUESTS = 1024, MIN_PART = 32 };
 
 static bool is_worth_it(const struct session *s) {
     const struct libdw_module *m = s->e->module;
     const struct csn_debug_unit *last;
     if (!s->may_index || !m || s->index.index || s->index.is_given_up || s->asked < INDEX_REQUESTS) return false;
-    return csn_debug_info_unit(m->info, m->object.info_unit_count - 1, &last, NULL) == CSN_OK && m->bytes_read >= last->end / MIN_PART;
+    return csn_debug_info_unit(m->info, m->object.info_unit_count - 1, &last, NULL) == CSN_OK &&
+           m->bytes_read >= last->end / MIN_PART;
 }
 
 static struct address_index *make_index(void *context, const char *path) {
@@ -385,7 +389,8 @@ static bool answer_line(struct session *s) {
     if (s->result == 0) kept_answers_add(s->kept, addr, s->captured.text.bytes, size); /* the last answer gives the exit code */
     s->asked += may_keep;
     if (!is_early && is_object) libdw_module_grow_budget(e->module);
-    if (may_keep && !is_early && ++s->asked_alone % SESSION_REQUESTS == 0 && is_worth_it(s)) kept_index_make(&s->index, make_index, s);
+    if (may_keep && !is_early && ++s->asked_alone % SESSION_REQUESTS == 0 && is_worth_it(s))
+        kept_index_make(&s->index, make_index, s);
     if (!s->index.index && is_object) answer_early(s);
     return true;
 }

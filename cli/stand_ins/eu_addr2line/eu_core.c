@@ -39,7 +39,8 @@ struct eu_core *eu_core_open(const char *path, const char *executable, char **me
         eu_core_close(core);
         return NULL;
     }
-    for (size_t i = 0; i < core->modules.count; i++) core_memory_add_image(&core->memory, (int)i, core->modules.items[i].low, core->modules.items[i].high);
+    for (size_t i = 0; i < core->modules.count; i++)
+        core_memory_add_image(&core->memory, (int)i, core->modules.items[i].low, core->modules.items[i].high);
     return core;
 }
 
@@ -74,8 +75,8 @@ static char *path_by_id(const char *dir, size_t dir_size, const struct core_modu
     return formatted_text("%.*s/.build-id/%.2s/%s", (int)dir_size, dir, digits, digits + 2);
 }
 
-/* In the folders of debug files, of which absolute ones count; '+' and '-' before one are for checksums. NULL: none, or the first that is there has
- * another build id. */
+/* In the folders of debug files, of which absolute ones count; '+' and '-' before one are for checksums. NULL: none,
+ * or the first that is there has another build id. */
 static char *find_by_id(const struct core_module *module, const char *debuginfo_path) {
     const char *rest = debuginfo_path ? debuginfo_path : ":.debug:/usr/lib/debug";
     for (size_t size; module->id_size && rest; rest = rest[size] ? rest + size + 1 : NULL) {
@@ -85,7 +86,8 @@ static char *find_by_id(const struct core_module *module, const char *debuginfo_
         if (rest[sign] != '/') continue;
         char *path = path_by_id(rest + sign, size - sign, module);
         if (access(path, R_OK) == 0) {
-            const bool is_it = core_file_read(path, &file) && file.id_size == module->id_size && memcmp(file.id, module->id, file.id_size) == 0;
+            const bool is_it = core_file_read(path, &file) && file.id_size == module->id_size &&
+                               memcmp(file.id, module->id, file.id_size) == 0;
             if (is_it) return path;
             rest = "";
             size = 0;
@@ -110,7 +112,8 @@ static struct libdw_module *open_bytes(const struct core_module *module, const c
 
 static struct libdw_module *open_found(const struct eu_core *core, const struct core_module *module, const char *debuginfo_path) {
     const char *message;
-    if (module->is_executable && core->executable && access(core->executable, R_OK) == 0) return libdw_module_open(core->executable, debuginfo_path, &message);
+    if (module->is_executable && core->executable && access(core->executable, R_OK) == 0)
+        return libdw_module_open(core->executable, debuginfo_path, &message);
     char *path = find_by_id(module, debuginfo_path);
     struct libdw_module *opened = path ? libdw_module_open(path, debuginfo_path, &message) : NULL;
     free(path);

@@ -43,7 +43,9 @@ static bool read_mapping(char *line, struct mapping *out) {
     line[strcspn(line, "\n")] = 0;
     if (!take_number(&at, 16, &out->start) || *at++ != '-' || !take_number(&at, 16, &out->end)) return false;
     if (!take_word(&at) || !take_number(&at, 16, &offset)) return false;
-    if (!take_number(&at, 16, &major) || *at++ != ':' || !take_number(&at, 16, &minor) || !take_number(&at, 10, &out->inode)) return false;
+    if (!take_number(&at, 16, &major) || *at++ != ':' || !take_number(&at, 16, &minor) ||
+        !take_number(&at, 10, &out->inode))
+        return false;
     out->major = (uint32_t)major;
     out->minor = (uint32_t)minor;
     at += strspn(at, BLANKS);
@@ -116,7 +118,9 @@ static FILE *copy_memory(long pid, uint64_t low, size_t size) {
 static struct libdw_module *open_vdso(const struct eu_images *images, const struct eu_image *image) {
     char path[64];
     const char *message;
-    FILE *file = image->high - image->low <= MAX_VDSO ? copy_memory(images->pid, image->low, (size_t)(image->high - image->low)) : NULL;
+    FILE *file = image->high - image->low <= MAX_VDSO
+                     ? copy_memory(images->pid, image->low, (size_t)(image->high - image->low))
+                     : NULL;
     if (!file) return NULL;
     snprintf(path, sizeof path, "/dev/fd/%d", fileno(file));
     struct libdw_module *module = libdw_module_open(path, images->debuginfo_path, &message);
@@ -133,8 +137,10 @@ bool eu_image_open(const struct eu_images *images, struct eu_image *image) {
         if (images->core) {
             image->module = eu_core_module(images->core, (size_t)(image - images->items), images->debuginfo_path, &image->bias);
         } else {
-            image->module = image->path ? libdw_module_open(image->path, images->debuginfo_path, &message) : open_vdso(images, image);
-            if (image->module) image->bias = image->module->object.kind == CSN_OBJECT_EXECUTABLE ? 0 : image->low - image->module->low;
+            image->module = image->path ? libdw_module_open(image->path, images->debuginfo_path, &message)
+                                        : open_vdso(images, image);
+            if (image->module)
+                image->bias = image->module->object.kind == CSN_OBJECT_EXECUTABLE ? 0 : image->low - image->module->low;
         }
         if (image->module) image->module->has_moved = image->bias;
     }

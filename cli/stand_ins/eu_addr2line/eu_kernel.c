@@ -79,7 +79,8 @@ bool eu_kernel_open(struct eu_images *out, const char *program) {
         return false;
     }
     const int reason = find_bounds(&kernel.low, &kernel.high);
-    fprintf(stderr, "%s: %s: %s\n", program, reason ? "cannot load kernel symbols" : "cannot find kernel modules", strerror(reason ? reason : ENOENT));
+    fprintf(stderr, "%s: %s: %s\n", program, reason ? "cannot load kernel symbols" : "cannot find kernel modules",
+            strerror(reason ? reason : ENOENT));
     if (reason) return false;
     *out = (struct eu_images){ 0 };
     GROW_PUSH(out, kernel);

@@ -1,4 +1,5 @@
-/* The running kernel and kernels on disk, for eu-addr2line: Callsign reads neither, and says what elfutils says where there is nothing to read. */
+/* The running kernel and kernels on disk, for eu-addr2line: Callsign reads neither, and says what elfutils says
+ * where there is nothing to read. */
 #ifndef CALLSIGN_CLI_EU_KERNEL_H
 #define CALLSIGN_CLI_EU_KERNEL_H
 

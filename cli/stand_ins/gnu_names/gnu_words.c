@@ -1,5 +1,5 @@
-/* GNU writes lambdas, suffixes of clones, nested templates, pointers to functions and some words otherwise, and leaves out what a function
- * returns in which something local is. */
+/* GNU writes lambdas, suffixes of clones, nested templates, pointers to functions and some words otherwise, and
+ * leaves out what a function returns in which something local is. */
 #define _GNU_SOURCE
 #include "stand_ins/gnu_names/gnu_words.h"
 
@@ -101,7 +101,8 @@ static const char *closing_bracket(const char *at) {
     return NULL;
 }
 
-/* "'lambda'(int)" is "{lambda(int)#1}", "'lambda0'(int)" the second one; "'unnamed'" is "{unnamed type#1}". Returns what was read. */
+/* "'lambda'(int)" is "{lambda(int)#1}", "'lambda0'(int)" the second one; "'unnamed'" is "{unnamed type#1}". Returns
+ * what was read. */
 static size_t put_unnamed(struct grown_text *out, const char *given, const char *at) {
     bool lambda = strncmp(at, "'lambda", 7) == 0;
     if (!lambda && strncmp(at, "'unnamed", 8) != 0) return 0;
@@ -119,14 +120,15 @@ static size_t put_unnamed(struct grown_text *out, const char *given, const char 
     return (size_t)(p - at);
 }
 
-/* Where the argument ends that begins at `at`. *open: its last round bracket outside of all others; *plain: what is before that is a
- * qualified name without arguments of a template. NULL: nowhere. */
+/* Where the argument ends that begins at `at`. *open: its last round bracket outside of all others; *plain: what is
+ * before that is a qualified name without arguments of a template. NULL: nowhere. */
 static const char *argument_end(const char *at, const char **open, bool *plain) {
     bool qualified = false;
     const char *end = at, *symbol_end = NULL;
     *open = NULL;
     for (*plain = false; *end && *end != ',' && (end == at || !closes(at, end)); end++) {
-        if (strncmp(end, "operator", 8) == 0 && (end == at || !gnu_is_word_char(end[-1]))) symbol_end = end += 8 + gnu_operator_size(end + 8);
+        if (strncmp(end, "operator", 8) == 0 && (end == at || !gnu_is_word_char(end[-1])))
+            symbol_end = end += 8 + gnu_operator_size(end + 8);
         if (!*end) return NULL;
         qualified |= strncmp(end, "::", 2) == 0;
         if (*end == '(') {
@@ -198,12 +200,15 @@ static bool is_blank_of_pointer(const char *text, const char *at) {
     return false;
 }
 
-/* "int const const&", where a parameter that is const stands for "const T&": GNU writes the word once. Returns the bytes of the first one. */
+/* "int const const&", where a parameter that is const stands for "const T&": GNU writes the word once. Returns the
+ * bytes of the first one. */
 static size_t repeated_qualifier(const char *at) {
     static const char *const words[] = { " const", " volatile" };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         const size_t size = strlen(words[i]);
-        if (strncmp(at, words[i], size) == 0 && strncmp(at + size, words[i], size) == 0 && !gnu_is_word_char(at[2 * size])) return size;
+        if (strncmp(at, words[i], size) == 0 && strncmp(at + size, words[i], size) == 0 &&
+            !gnu_is_word_char(at[2 * size]))
+            return size;
     }
     return 0;
 }
@@ -244,7 +249,8 @@ static const char *operator_before(const char *text, const char *at) {
     return p - text >= 8 && p < at && memcmp(p - 8, "operator", 8) == 0 ? p - 8 : NULL;
 }
 
-/* Going back from `at`, where the first blank, comma or opening bracket ends that is in no brackets; with `blanks` blanks do not count. */
+/* Going back from `at`, where the first blank, comma or opening bracket ends that is in no brackets; with `blanks`
+ * blanks do not count. */
 static char *back_to_separator(char *text, char *at, bool blanks) {
     int depth = 0;
     while (at > text) {

@@ -76,7 +76,8 @@ static size_t put_array(struct grown_text *out, const char *at, const char *end)
 
 /* A whole word, which may be one for another in Java. Returns its size. */
 static size_t put_word(struct grown_text *out, const char *begin, const char *at, const char *end) {
-    size_t size = begins_word(at, end, "operator") ? strlen("operator") + gnu_operator_size(at + strlen("operator")) : abbreviation_size(at, end);
+    size_t size = begins_word(at, end, "operator") ? strlen("operator") + gnu_operator_size(at + strlen("operator"))
+                                                   : abbreviation_size(at, end);
     if (size > (size_t)(end - at)) size = (size_t)(end - at);
     if (!size) {
         size = put_type(out, at, end);
@@ -99,7 +100,8 @@ static void put_words(struct grown_text *out, const char *at, const char *end) {
             at++;
         } else {
             /* A star was between them. */
-            if (*at == '>' && at > begin && at[-1] == '*' && out->count && out->items[out->count - 1] == '>') grow_text(out, " ", 1);
+            if (*at == '>' && at > begin && at[-1] == '*' && out->count && out->items[out->count - 1] == '>')
+                grow_text(out, " ", 1);
             grow_text(out, at++, 1);
         }
     }
@@ -111,8 +113,8 @@ struct name_group {
     const char *open, *close; /* of brackets outside of all others; NULL: there is none */
 };
 
-/* The last group of round brackets before `end`; where `star` is set the first one that begins with a pointer or a reference. *blank: the last
- * blank outside of all brackets before that group and before "operator"; NULL: none. */
+/* The last group of round brackets before `end`; where `star` is set the first one that begins with a pointer or a
+ * reference. *blank: the last blank outside of all brackets before that group and before "operator"; NULL: none. */
 static struct name_group find_group(const char *at, const char *end, bool star, const char **blank) {
     struct name_group found = { NULL, NULL };
     const char *last_blank = NULL;
@@ -177,7 +179,8 @@ static void put_function(struct grown_text *out, const char *at, const char *end
 
 char *java_name(char *name) {
     struct grown_text out = { 0 };
-    const char *clones = strstr(name, " [clone "), *end = clones ? clones : name + strlen(name), *thunk = strstr(name, " thunk to "), *at = name;
+    const char *clones = strstr(name, " [clone "), *end = clones ? clones : name + strlen(name),
+               *thunk = strstr(name, " thunk to "), *at = name;
     if (thunk) {
         at = thunk + strlen(" thunk to ");
         grow_text(&out, name, (size_t)(at - name));

@@ -239,7 +239,9 @@ char *gsym_add_call_sites(struct gsym_build *build, const char *path) {
 char *gsym_add_call_sites(struct gsym_build *build, const char *path) {
     (void)build;
     char *why = NULL;
-    return asprintf(&why, "%s: call-site files need libyaml, which this build does not have", path) < 0 ? copy_text("out of memory", 13) : why;
+    return asprintf(&why, "%s: call-site files need libyaml, which this build does not have", path) < 0
+               ? copy_text("out of memory", 13)
+               : why;
 }
 
 #endif

@@ -48,7 +48,8 @@ static void take_code(struct gsym_build *build, const struct llvm_module *m) {
 static void take_identity(struct gsym_build *build, const struct llvm_module *m) {
     const uint32_t container = m->object.container;
     build->big_endian = m->object.big_endian;
-    build->has_base = (container == CSN_CONTAINER_ELF || container == CSN_CONTAINER_MACHO) && m->object.has_image_base && m->object.segment_count;
+    build->has_base = (container == CSN_CONTAINER_ELF || container == CSN_CONTAINER_MACHO) &&
+                      m->object.has_image_base && m->object.segment_count;
     build->base = m->object.image_base;
     if ((container == CSN_CONTAINER_ELF || container == CSN_CONTAINER_MACHO) && m->object.build_id_size <= sizeof build->uuid) {
         build->uuid_size = m->object.build_id_size;
@@ -70,11 +71,12 @@ static struct llvm_module *open_symbol_file(const struct gsym_conversion *c, con
     printf("Using symbol table file: %s\n", c->symbol_file);
     struct llvm_module *m = llvm_module_open(c->symbol_file, c->symbol_file, &options, &message);
     int length = 0;
-    if (!m && strcmp(message, strerror(ENOENT)) == 0) length = asprintf(why, "failed to open symbol table file '%s'", c->symbol_file);
+    if (!m && strcmp(message, strerror(ENOENT)) == 0)
+        length = asprintf(why, "failed to open symbol table file '%s'", c->symbol_file);
     else if (!m) length = asprintf(why, "symbol table file '%s' is not a valid object file", c->symbol_file);
     else if (m->object.container != image->object.container || m->object.machine != image->object.machine)
-        length = asprintf(why, "architecture mismatch: input file is %s but symbol table file '%s' is %s", llvm_arch_name(image), c->symbol_file,
-                          llvm_arch_name(m));
+        length = asprintf(why, "architecture mismatch: input file is %s but symbol table file '%s' is %s",
+                          llvm_arch_name(image), c->symbol_file, llvm_arch_name(m));
     if (length < 0) *why = copy_text("out of memory", 13);
     return m;
 }
@@ -109,7 +111,8 @@ static int convert_module(const struct gsym_conversion *c, struct llvm_module *m
     return why ? fail_conversion(why) : 0;
 }
 
-static int convert_image(const struct gsym_conversion *c, const char *path, const char *arch, const char *out, struct gsym_report *report) {
+static int convert_image(const struct gsym_conversion *c, const char *path, const char *arch, const char *out,
+                         struct gsym_report *report) {
     const struct llvm_module_options options = { .arch = arch, .only_split = true };
     const char *message;
     struct llvm_module *m = llvm_module_open(path, path, &options, &message);
@@ -135,8 +138,8 @@ static bool is_wanted(const struct gsym_conversion *c, const char *arch) {
     return !c->arch_count;
 }
 
-static int convert_universal(const struct gsym_conversion *c, const char *path, const char *out, const struct csn_image_info *images, size_t count,
-                             struct gsym_report *report) {
+static int convert_universal(const struct gsym_conversion *c, const char *path, const char *out,
+                             const struct csn_image_info *images, size_t count, struct gsym_report *report) {
     size_t wanted = 0;
     int code = 0;
     for (size_t i = 0; i < count; i++) wanted += is_wanted(c, images[i].arch);

@@ -149,7 +149,8 @@ static void put_number(const struct csn_debug_value *v) {
 
 static void put_reference(const struct csn_debug_die *die, const struct csn_debug_value *v) {
     struct csn_debug_die target;
-    if (v->form == DW_FORM_ref_sup4 || v->form == DW_FORM_ref_sup8 || v->form == DW_FORM_GNU_ref_alt) printf("<alt 0x%" PRIx64 ">", v->number);
+    if (v->form == DW_FORM_ref_sup4 || v->form == DW_FORM_ref_sup8 || v->form == DW_FORM_GNU_ref_alt)
+        printf("<alt 0x%" PRIx64 ">", v->number);
     else if (v->form == DW_FORM_ref_addr || v->form == DW_FORM_ref_sig8) printf("0x%016" PRIx64, v->number);
     else if (csn_debug_die_follow(die, v, &target, NULL) == CSN_OK) printf("0x%08" PRIx64, target.offset);
     else printf("0x%08" PRIx64, v->number + die->unit->offset);
@@ -171,11 +172,12 @@ static void put_ranges(const struct gsym_unit *u, const struct csn_debug_die *di
 
 /* Of one that is not there LLVM writes nothing. */
 static bool is_string_form(uint32_t form) {
-    return form == DW_FORM_strp || form == DW_FORM_line_strp || form == DW_FORM_strx || (form >= DW_FORM_strx1 && form <= DW_FORM_strx4) ||
-           form == DW_FORM_strp_sup || form == DW_FORM_GNU_strp_alt;
+    return form == DW_FORM_strp || form == DW_FORM_line_strp || form == DW_FORM_strx ||
+           (form >= DW_FORM_strx1 && form <= DW_FORM_strx4) || form == DW_FORM_strp_sup || form == DW_FORM_GNU_strp_alt;
 }
 
-static void put_value(const struct gsym_unit *u, const struct csn_debug_die *die, uint32_t attribute, const struct csn_debug_value *v) {
+static void put_value(const struct gsym_unit *u, const struct csn_debug_die *die, uint32_t attribute,
+                      const struct csn_debug_value *v) {
     struct csn_range range;
     size_t count;
     const char *word = is_constant(v) ? word_of(attribute, v->number) : NULL;
@@ -200,7 +202,8 @@ static void put_value(const struct gsym_unit *u, const struct csn_debug_die *die
 }
 
 /* What the value means, behind it. */
-static void put_meaning(const struct gsym_unit *u, const struct csn_debug_die *die, uint32_t attribute, const struct csn_debug_value *v) {
+static void put_meaning(const struct gsym_unit *u, const struct csn_debug_die *die, uint32_t attribute,
+                        const struct csn_debug_value *v) {
     struct csn_debug_die target;
     struct csn_str name;
     if (attribute == DW_AT_ranges) {

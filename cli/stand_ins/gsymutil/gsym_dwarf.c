@@ -19,8 +19,8 @@ static bool skip_children(const struct csn_debug_die *die, uint64_t *offset) {
     struct csn_debug_value sibling;
     *offset = die->next;
     if (!die->has_children) return true;
-    if (csn_debug_die_attribute(die, DW_AT_sibling, &sibling) == CSN_OK && csn_debug_die_follow(die, &sibling, &at, NULL) == CSN_OK &&
-        at.unit == die->unit && at.offset > die->offset) {
+    if (csn_debug_die_attribute(die, DW_AT_sibling, &sibling) == CSN_OK &&
+        csn_debug_die_follow(die, &sibling, &at, NULL) == CSN_OK && at.unit == die->unit && at.offset > die->offset) {
         *offset = at.offset;
         return true;
     }
@@ -52,7 +52,8 @@ bool gsym_die_ranges(const struct gsym_unit *u, const struct csn_debug_die *die,
     size_t count = 0;
     *out = NULL;
     *out_count = 0;
-    if (csn_debug_die_attribute(die, DW_AT_low_pc, &value) != CSN_OK && csn_debug_die_attribute(die, DW_AT_ranges, &value) != CSN_OK)
+    if (csn_debug_die_attribute(die, DW_AT_low_pc, &value) != CSN_OK &&
+        csn_debug_die_attribute(die, DW_AT_ranges, &value) != CSN_OK)
         return false;
     if (csn_debug_die_ranges(die, NULL, 0, &count, NULL) != CSN_OK || !count) return false;
     *out = zeroed_memory(count, sizeof **out);
@@ -89,7 +90,8 @@ static void read_call_sites(struct gsym_unit *u, const struct csn_debug_die *die
         struct gsym_call call = { addr - f->start, 0, (uint32_t)f->patterns.count, 0 };
         struct csn_str name;
         if (csn_debug_die_attribute(&child, DW_AT_call_origin, &value) == CSN_OK &&
-            csn_debug_die_follow(&child, &value, &callee, NULL) == CSN_OK && llvm_function_name(&callee, LLVM_NAME_LINKAGE, &name)) {
+            csn_debug_die_follow(&child, &value, &callee, NULL) == CSN_OK &&
+            llvm_function_name(&callee, LLVM_NAME_LINKAGE, &name)) {
             GROW_PUSH(&f->patterns, gsym_build_string(u->build, name));
             call.pattern_count = 1;
         }
@@ -166,7 +168,8 @@ static void read_unit(struct gsym_build *build, struct llvm_module *module, stru
     struct gsym_unit u = { .build = build, .module = module, .unit = unit->unit, .code = unit->code, .takes_call_sites = takes_call_sites };
     if (unit->unit->is_skeleton && unit->code == unit->unit) {
         build->report->counts[GSYM_MISSING_DWO]++;
-        printf("warning: Unable to retrieve DWO .debug_info section for %.*s\n", (int)unit->unit->dwo_name.len, unit->unit->dwo_name.ptr);
+        printf("warning: Unable to retrieve DWO .debug_info section for %.*s\n", (int)unit->unit->dwo_name.len,
+               unit->unit->dwo_name.ptr);
     }
     u.lines = llvm_unit_lines(module, unit);
     u.language = unit->unit->language;
@@ -211,7 +214,9 @@ static bool is_function(const struct llvm_module *m, const struct csn_debug_symb
 static uint64_t symbol_addr(const struct llvm_module *m, const struct csn_debug_symbol *s) {
     struct csn_debug_section section;
     uint64_t addr = llvm_raw_addr(m, s->addr, NULL);
-    if (m->object.container == CSN_CONTAINER_PE && !llvm_is_unlinked(m) && csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK) addr -= section.addr;
+    if (m->object.container == CSN_CONTAINER_PE && !llvm_is_unlinked(m) &&
+        csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK)
+        addr -= section.addr;
     return addr;
 }
 

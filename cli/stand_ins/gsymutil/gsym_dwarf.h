@@ -33,7 +33,8 @@ bool gsym_unit_file(struct gsym_unit *unit, uint64_t file, uint32_t *out);
 /* Rows of the function's range, or the line of its declaration. */
 void gsym_read_rows(struct gsym_unit *unit, const struct csn_debug_die *die, struct gsym_function *function);
 /* Calls inlined into the part of a function. `all`: the ranges of all its parts. */
-void gsym_read_inlined(struct gsym_unit *unit, const struct csn_debug_die *die, const struct gsym_ranges *all, struct gsym_function *function);
+void gsym_read_inlined(struct gsym_unit *unit, const struct csn_debug_die *die, const struct gsym_ranges *all,
+                       struct gsym_function *function);
 bool gsym_has_inlined(const struct csn_debug_die *die);
 
 /* An unsigned constant of a DIE, or of those that it stands for. */

@@ -45,7 +45,8 @@ static bool holds_range(const struct csn_range *ranges, size_t count, const stru
 static void report_range(struct walk *w, const struct csn_debug_die *die, const struct csn_range *range) {
     w->unit->build->report->counts[GSYM_INLINE_OUTSIDE_PARENT]++;
     printf("error: inlined function DIE at 0x%08" PRIx64 " has a range [0x%016" PRIx64 " - 0x%016" PRIx64
-           ") that isn't contained in any parent address ranges, this inline range will be removed.\n", die->offset, range->start, range->end);
+           ") that isn't contained in any parent address ranges, this inline range will be removed.\n",
+           die->offset, range->start, range->end);
 }
 
 /* Adds the ranges of the call that are within its parent's; gives all of its ranges. False: none is. */
@@ -61,7 +62,8 @@ static bool take_ranges(struct walk *w, const struct csn_debug_die *die, uint32_
     node->first_range = (uint32_t)f->ranges.count;
     for (size_t i = 0; i < all->count; i++) {
         const struct gsym_node *around = &f->nodes.items[parent];
-        if (holds_range(f->ranges.items + around->first_range, around->range_count, &all->items[i])) GROW_PUSH(&f->ranges, all->items[i]);
+        if (holds_range(f->ranges.items + around->first_range, around->range_count, &all->items[i]))
+            GROW_PUSH(&f->ranges, all->items[i]);
         else if (holds_range(parent_all->items, parent_all->count, &all->items[i])) w->warns = false;
         else report_range(w, die, &all->items[i]);
     }
@@ -69,9 +71,11 @@ static bool take_ranges(struct walk *w, const struct csn_debug_die *die, uint32_
     return node->range_count;
 }
 
-static void read_children(struct walk *w, const struct csn_debug_die *die, uint32_t parent, const struct gsym_ranges *parent_all, unsigned depth);
+static void read_children(struct walk *w, const struct csn_debug_die *die, uint32_t parent,
+                          const struct gsym_ranges *parent_all, unsigned depth);
 
-static void read_call(struct walk *w, const struct csn_debug_die *die, uint32_t parent, const struct gsym_ranges *parent_all, unsigned depth) {
+static void read_call(struct walk *w, const struct csn_debug_die *die, uint32_t parent,
+                      const struct gsym_ranges *parent_all, unsigned depth) {
     struct gsym_function *f = w->function;
     struct gsym_ranges all = { 0 };
     struct gsym_node node = { .depth = f->nodes.items[parent].depth + 1 };
@@ -83,21 +87,25 @@ static void read_call(struct walk *w, const struct csn_debug_die *die, uint32_t 
         if (!gsym_die_name(w->unit, die, &node.name)) node.name = 0;
         (void)gsym_die_constant(die, DW_AT_call_file, &file);
         if (gsym_unit_file(w->unit, (uint32_t)file, &node.call_file)) {
-            if (csn_debug_die_attribute(die, line_name, &line) == CSN_OK && line.form != DW_FORM_sdata) node.call_line = (uint32_t)line.number;
+            if (csn_debug_die_attribute(die, line_name, &line) == CSN_OK && line.form != DW_FORM_sdata)
+                node.call_line = (uint32_t)line.number;
             const uint32_t idx = (uint32_t)f->nodes.count;
             GROW_PUSH(&f->nodes, node);
             read_children(w, die, idx, &all, depth);
         } else {
             f->ranges.count = ranges_before;
             w->unit->build->report->counts[GSYM_INLINE_BAD_FILE]++;
-            printf("error: inlined function DIE at 0x%08" PRIx64 " has an invalid file index %" PRIu64 " in its DW_AT_call_file attribute, this "
-                   "inline entry and all children will be removed.\n", die->offset, file);
+            printf("error: inlined function DIE at 0x%08" PRIx64 " has an invalid file index %" PRIu64
+                   " in its DW_AT_call_file attribute, this "
+                   "inline entry and all children will be removed.\n",
+                   die->offset, file);
         }
     }
     free(all.items);
 }
 
-static void read_children(struct walk *w, const struct csn_debug_die *die, uint32_t parent, const struct gsym_ranges *parent_all, unsigned depth) {
+static void read_children(struct walk *w, const struct csn_debug_die *die, uint32_t parent,
+                          const struct gsym_ranges *parent_all, unsigned depth) {
     struct csn_debug_die child;
     uint64_t offset = die->next;
     if (depth > MAX_DEPTH) return;
@@ -107,7 +115,8 @@ static void read_children(struct walk *w, const struct csn_debug_die *die, uint3
     }
 }
 
-void gsym_read_inlined(struct gsym_unit *u, const struct csn_debug_die *die, const struct gsym_ranges *all, struct gsym_function *f) {
+void gsym_read_inlined(struct gsym_unit *u, const struct csn_debug_die *die, const struct gsym_ranges *all,
+                       struct gsym_function *f) {
     struct walk walk = { u, f, true };
     const struct gsym_node root = { .name = f->name, .range_count = 1 };
     GROW_PUSH(&f->nodes, root);

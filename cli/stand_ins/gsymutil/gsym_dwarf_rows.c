@@ -27,7 +27,8 @@ static size_t row_before(const struct gsym_unit *u, const struct llvm_sequence *
 }
 
 /* The rows of [start, end). `only`: of this sequence; NULL: of all that hold it. */
-static bool find_rows(const struct gsym_unit *u, uint64_t start, uint64_t end, const struct llvm_sequence *only, struct row_numbers *out) {
+static bool find_rows(const struct gsym_unit *u, uint64_t start, uint64_t end, const struct llvm_sequence *only,
+                      struct row_numbers *out) {
     const struct llvm_sequence *s = u->lines->sequences, *limit = s + u->lines->sequence_count;
     out->count = 0;
     if (only) {
@@ -64,8 +65,8 @@ static void use_declaration(struct gsym_unit *u, const struct csn_debug_die *die
 }
 
 static void put_row(const struct csn_debug_row *row) {
-    printf("0x%016" PRIx64 " %6" PRIu32 " %6" PRIu32 " %6" PRIu32 " %3u %13" PRIu32 " %7u ", row->addr, row->line, row->column, row->file, 0u,
-           row->discriminator, row->op_index);
+    printf("0x%016" PRIx64 " %6" PRIu32 " %6" PRIu32 " %6" PRIu32 " %3u %13" PRIu32 " %7u ", row->addr, row->line,
+           row->column, row->file, 0u, row->discriminator, row->op_index);
     if (row->flags & CSN_LINE_STATEMENT) fputs(" is_stmt", stdout);
     if (row->flags & CSN_LINE_BASIC_BLOCK) fputs(" basic_block", stdout);
     if (row->flags & CSN_LINE_PROLOGUE_END) fputs(" prologue_end", stdout);
@@ -84,8 +85,8 @@ static void report_bad_file(struct gsym_unit *u, const struct csn_debug_die *die
     putchar('\n');
 }
 
-static void report_disorder(struct gsym_unit *u, const struct csn_debug_die *die, const struct gsym_function *f, const struct gsym_row *row,
-                            const struct row_numbers *numbers) {
+static void report_disorder(struct gsym_unit *u, const struct csn_debug_die *die, const struct gsym_function *f,
+                            const struct gsym_row *row, const struct row_numbers *numbers) {
     const struct gsym_row *first = f->rows.count ? &f->rows.items[0] : NULL;
     if (first && memcmp(first, row, sizeof *row) == 0) {
         if (u->build->is_quiet) return;
@@ -99,7 +100,8 @@ static void report_disorder(struct gsym_unit *u, const struct csn_debug_die *die
     gsym_put_die(u, die);
 }
 
-static void take_rows(struct gsym_unit *u, const struct csn_debug_die *die, const struct row_numbers *numbers, struct gsym_function *f) {
+static void take_rows(struct gsym_unit *u, const struct csn_debug_die *die, const struct row_numbers *numbers,
+                      struct gsym_function *f) {
     uint64_t previous = 0;
     for (size_t i = 0; i < numbers->count; i++) {
         const struct csn_debug_row *from = &u->lines->lines->rows[numbers->items[i]];

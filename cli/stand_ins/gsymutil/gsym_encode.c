@@ -250,7 +250,8 @@ static char *write_file(const struct bytes *b, const char *path) {
 }
 
 /* `whole`: with merged functions and call sites, which segments lose. */
-static char *write_functions(const struct gsym_build *build, const struct gsym_function *functions, size_t count, bool whole, const char *path) {
+static char *write_functions(const struct gsym_build *build, const struct gsym_function *functions, size_t count,
+                             bool whole, const char *path) {
     struct bytes b = { .big = build->big_endian };
     char *why = check_build(build, functions, count, build->base);
     if (why) return why;
@@ -333,7 +334,9 @@ static char *write_segment(struct gsym_build *build, size_t *next, const char *p
         const size_t empty = 48 + 8 + 1;
         if ((part.functions.count ? size_without_records(&part) : empty) + records >= segment_size) {
             if (!part.functions.count)
-                why = failure("a segment size of %" PRIu64 " is to small to fit any function infos, specify a larger value", segment_size);
+                why = failure("a segment size of %" PRIu64
+                              " is to small to fit any function infos, specify a larger value",
+                              segment_size);
             break;
         }
         copy_function(build, &part, &build->functions.items[*next]);

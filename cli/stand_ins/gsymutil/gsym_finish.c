@@ -62,13 +62,15 @@ static void put_function(const struct gsym_function *f) {
             const struct csn_range *range = &f->ranges.items[node->first_range + k];
             printf("%s[0x%016" PRIx64 " - 0x%016" PRIx64 ")", k ? " " : "", range->start, range->end);
         }
-        printf(" Name = 0x%08" PRIx32 ", CallFile = %" PRIu32 ", CallLine = %" PRIu32 "\n", node->name, node->call_file, node->call_file);
+        printf(" Name = 0x%08" PRIx32 ", CallFile = %" PRIu32 ", CallLine = %" PRIu32 "\n", node->name, node->call_file,
+               node->call_file);
     }
     if (f->nodes.count) putchar('\n');
     for (size_t i = 0; i < f->calls.count; i++) {
         const struct gsym_call *call = &f->calls.items[i];
         printf("  Return=0x%016" PRIx64 "  Flags=0x%02" PRIx32 "  RegEx=", call->return_offset, call->flags);
-        for (uint32_t k = 0; k < call->pattern_count; k++) printf("%s%" PRIu32, k ? "," : "", f->patterns.items[call->first_pattern + k]);
+        for (uint32_t k = 0; k < call->pattern_count; k++)
+            printf("%s%" PRIu32, k ? "," : "", f->patterns.items[call->first_pattern + k]);
         putchar('\n');
     }
     if (f->has_calls) putchar('\n');
@@ -149,7 +151,8 @@ static void bound_last(struct gsym_build *build) {
     if (!build->functions.count) return;
     struct gsym_function *last = &build->functions.items[build->functions.count - 1];
     for (size_t i = 0; last->start == last->end && i < build->text.count; i++)
-        if (last->start >= build->text.items[i].start && last->start < build->text.items[i].end) last->end = build->text.items[i].end;
+        if (last->start >= build->text.items[i].start && last->start < build->text.items[i].end)
+            last->end = build->text.items[i].end;
 }
 
 void gsym_build_finish(struct gsym_build *build) {

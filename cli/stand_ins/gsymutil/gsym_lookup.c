@@ -50,8 +50,8 @@ static bool node_holds(struct csn_inline_node *node, uint64_t addr, uint64_t *st
 }
 
 /* The inlined calls that hold an address, the outermost first; of those side by side, the first. */
-static size_t find_inlined(const struct csn_index *index, const struct csn_record *record, uint64_t addr, struct csn_inline_node *nodes,
-                           uint64_t *starts) {
+static size_t find_inlined(const struct csn_index *index, const struct csn_record *record, uint64_t addr,
+                           struct csn_inline_node *nodes, uint64_t *starts) {
     struct csn_inline_iter *iter = zeroed_memory(1, sizeof *iter);
     struct csn_inline_node node;
     size_t count = 0;
@@ -59,7 +59,9 @@ static size_t find_inlined(const struct csn_index *index, const struct csn_recor
         while (csn_inline_iter_next(iter, &node, NULL) == CSN_OK) {
             uint64_t start = 0;
             if (node.depth && node.depth <= count) break;
-            if (!node.depth || node.depth != count + 1 || count == CSN_INLINE_DEPTH_MAX || !node_holds(&node, addr, &start)) continue;
+            if (!node.depth || node.depth != count + 1 || count == CSN_INLINE_DEPTH_MAX ||
+                !node_holds(&node, addr, &start))
+                continue;
             nodes[count] = node;
             starts[count++] = start;
         }

@@ -59,7 +59,8 @@ static void count_merged(struct statistics_bytes b, struct function_sizes *in_me
     }
 }
 
-static void count_function(struct statistics_bytes *b, struct function_sizes *to, struct function_sizes *in_merged, unsigned depth) {
+static void count_function(struct statistics_bytes *b, struct function_sizes *to, struct function_sizes *in_merged,
+                           unsigned depth) {
     take_part(b, 8);
     to->size_and_name += 8;
     while (!b->bad && depth < MERGED_DEPTH_MAX) {

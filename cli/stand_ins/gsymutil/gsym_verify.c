@@ -52,7 +52,8 @@ static void compare_frame(const struct llvm_frame *theirs, const struct gsym_fra
     if (strcmp(file, path) != 0)
         printf("error: address 0x%016" PRIx64 " DWARF path \"%s\" doesn't match GSYM path \"%s\"\n", addr, file, path);
     if (theirs->line != ours->place.line)
-        printf("error: address 0x%016" PRIx64 " DWARF line %" PRIu32 " != GSYM line %" PRIu32 "\n", addr, theirs->line, ours->place.line);
+        printf("error: address 0x%016" PRIx64 " DWARF line %" PRIu32 " != GSYM line %" PRIu32 "\n", addr, theirs->line,
+               ours->place.line);
     free(path);
 }
 
@@ -98,7 +99,9 @@ const char *gsym_verify(struct llvm_module *m, const char *path) {
         struct csn_function f;
         uint64_t start;
         /* As LLVM: of functions with one start, the first each time. */
-        if (csn_index_function_start(index, i, &start, NULL) != CSN_OK || !gsym_find_record(index, start, &record) || csn_record_function(index, &record, &f, NULL) != CSN_OK) continue;
+        if (csn_index_function_start(index, i, &start, NULL) != CSN_OK || !gsym_find_record(index, start, &record) ||
+            csn_record_function(index, &record, &f, NULL) != CSN_OK)
+            continue;
         for (uint64_t addr = f.start; addr < f.start + f.size && good; addr++)
             good = verify_address(m, index, &record, addr, why, sizeof why);
     }

@@ -85,7 +85,9 @@ static uint32_t add_outer(struct making *k, uint32_t idx, uint32_t parent) {
 static uint32_t add_function(struct making *k, uint32_t idx, uint32_t parent) {
     const struct csn_debug_die *die = &k->unit->dies.items[idx].die;
     struct address_scope made = { .parent = parent, .call_file = ADDRESS_NONE };
-    made.call_discriminator = die->tag == DW_TAG_subprogram ? LIBDW_SUBPROGRAM : die->tag == DW_TAG_entry_point ? LIBDW_ENTRY_POINT : LIBDW_INLINED;
+    made.call_discriminator = die->tag == DW_TAG_subprogram    ? LIBDW_SUBPROGRAM
+                              : die->tag == DW_TAG_entry_point ? LIBDW_ENTRY_POINT
+                                                               : LIBDW_INLINED;
     made.name = add_text(k, libdw_die_name(die));
     if (made.name == ADDRESS_NONE) return ADDRESS_UNKNOWN;
     if (die->tag != DW_TAG_inlined_subroutine) return push_scope(k, &made);
@@ -125,7 +127,8 @@ static size_t first_bound(const struct making *k, uint64_t addr) {
     return low;
 }
 
-/* The innermost DIE from each bound on, as libdw_unit_scope() finds it: of the children of a DIE, the first that holds an address counts.
+/* The innermost DIE from each bound on, as libdw_unit_scope() finds it: of the children of a DIE, the first that holds
+ * an address counts.
  * NULL: that takes too long. */
 static uint32_t *paint_scopes(struct making *k) {
     enum { STEPS = 1 << 24, STEPS_EACH = 256 };
@@ -142,7 +145,8 @@ static uint32_t *paint_scopes(struct making *k) {
         const struct libdw_die *d = &u->dies.items[i];
         for (uint32_t r = 0; r < d->range_count; r++) {
             const struct csn_range *range = &u->ranges.items[d->first_range + r];
-            for (size_t at = first_bound(k, range->start); at < k->bounds.count && k->bounds.items[at] < range->end && steps; at++, steps--)
+            for (size_t at = first_bound(k, range->start);
+                 at < k->bounds.count && k->bounds.items[at] < range->end && steps; at++, steps--)
                 if (painted[at] == d->parent) painted[at] = i;
         }
     }
@@ -318,7 +322,9 @@ struct address_index *libdw_index_make(struct libdw_module *m, const struct file
     struct address_content content = { .subject = { .object = *object }, .parts = parts, .part_count = 1, .texts = &k.texts };
     struct address_index *made = NULL;
     const bool is_linked = m->object.kind == CSN_OBJECT_EXECUTABLE || m->object.kind == CSN_OBJECT_SHARED;
-    if (!is_linked || m->object.address_size != 8 || !find_bounds(&k) || !kept_subject_describe(m->info, &content.subject)) return NULL;
+    if (!is_linked || m->object.address_size != 8 || !find_bounds(&k) ||
+        !kept_subject_describe(m->info, &content.subject))
+        return NULL;
     address_texts_init(&k.texts);
     libdw_module_reset_budget(m);
     add_units(&k);

@@ -130,14 +130,16 @@ static const char **debug_dirs_of(char *list, size_t *count) {
 }
 
 /* As for a file in the current folder. */
-static csn_status resolve_here(void *search, const struct csn_companion_request *request, struct csn_companion *out, struct csn_error *err) {
+static csn_status resolve_here(void *search, const struct csn_companion_request *request, struct csn_companion *out,
+                               struct csn_error *err) {
     struct csn_companion_request here = *request;
     here.image_path = "./";
     return csn_companion_search_resolve(search, &here, out, err);
 }
 
 /* In folders of debug files alone. */
-static csn_status resolve_nowhere(void *search, const struct csn_companion_request *request, struct csn_companion *out, struct csn_error *err) {
+static csn_status resolve_nowhere(void *search, const struct csn_companion_request *request, struct csn_companion *out,
+                                  struct csn_error *err) {
     struct csn_companion_request here = *request;
     here.image_path = NULL;
     return csn_companion_search_resolve(search, &here, out, err);
@@ -155,7 +157,8 @@ static bool has_relative(const char *list) {
     return true;
 }
 
-static struct libdw_module *open_module(const char *path, const char *debuginfo_path, csn_companion_resolver *resolver, const char **message) {
+static struct libdw_module *open_module(const char *path, const char *debuginfo_path, csn_companion_resolver *resolver,
+                                        const char **message) {
     struct csn_companion_search *search = NULL;
     struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
     struct csn_debug_info_options options = CSN_DEBUG_INFO_OPTIONS_INIT;
@@ -343,7 +346,8 @@ static void order_rows(struct libdw_unit *u) {
     bool is_ordered = true;
     for (size_t i = 0, at = 0; i < runs.count; i++) {
         if (i && compare_rows(runs.items[i - 1].end - 1, runs.items[i].first) > 0) is_ordered = false;
-        for (const struct csn_debug_row *row = runs.items[i].first; row < runs.items[i].end; row++) u->rows.items[at++] = (uint32_t)(row - rows);
+        for (const struct csn_debug_row *row = runs.items[i].first; row < runs.items[i].end; row++)
+            u->rows.items[at++] = (uint32_t)(row - rows);
     }
     if (!is_ordered) sort_rows(u);
     free(runs.items);

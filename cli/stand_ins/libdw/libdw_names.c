@@ -15,7 +15,8 @@ static bool find_text(const struct csn_debug_die *die, uint32_t name, unsigned d
     }
     bool has_origin = csn_debug_die_attribute(die, DW_AT_abstract_origin, &value) == CSN_OK ||
                       csn_debug_die_attribute(die, DW_AT_specification, &value) == CSN_OK;
-    return has_origin && depth < MAX_ORIGINS && csn_debug_die_follow(die, &value, &origin, NULL) == CSN_OK && find_text(&origin, name, depth + 1, out);
+    return has_origin && depth < MAX_ORIGINS && csn_debug_die_follow(die, &value, &origin, NULL) == CSN_OK &&
+           find_text(&origin, name, depth + 1, out);
 }
 
 struct csn_str libdw_die_name(const struct csn_debug_die *die) {
@@ -47,7 +48,8 @@ bool libdw_scopes_from(struct libdw_unit *unit, uint32_t innermost, struct libdw
         out->items[out->count++] = at;
         const struct csn_debug_die *die = &unit->dies.items[at].die;
         if (die->tag != DW_TAG_inlined_subroutine) continue;
-        if (csn_debug_die_attribute(die, DW_AT_abstract_origin, &value) != CSN_OK || csn_debug_die_follow(die, &value, &origin, NULL) != CSN_OK)
+        if (csn_debug_die_attribute(die, DW_AT_abstract_origin, &value) != CSN_OK ||
+            csn_debug_die_follow(die, &value, &origin, NULL) != CSN_OK)
             return false;
         if (origin.unit != unit->unit) return origin.unit->tag == DW_TAG_partial_unit; /* which this one imports */
         uint32_t from = libdw_unit_find(unit, origin.offset);

@@ -93,7 +93,8 @@ static int by_place(const void *pa, const void *pb) {
     return a < b ? -1 : a > b;
 }
 
-/* The symbols with a size that hold the address, in the order of the table. False: too many, or one without a size counts besides. */
+/* The symbols with a size that hold the address, in the order of the table. False: too many, or one without a size
+ * counts besides. */
 static bool find_covering(const struct libdw_module *m, uint64_t addr, uint32_t *found, size_t *count) {
     const struct libdw_sorted_symbol *sorted = m->sorted_symbols.items;
     const size_t above = UPPER_BOUND(sorted, m->sorted_symbols.count, value, addr);
@@ -112,8 +113,8 @@ static bool find_covering(const struct libdw_module *m, uint64_t addr, uint32_t 
     return !*count || !has_label;
 }
 
-/* Where none with a size holds the address: of those without one that begin where all before them end, the last one that is read. Local ones
- * are read after the global ones, if none of these is at the address. */
+/* Where none with a size holds the address: of those without one that begin where all before them end, the last one
+ * that is read. Local ones are read after the global ones, if none of these is at the address. */
 static const struct csn_debug_symbol *find_label(const struct libdw_module *m, uint64_t addr) {
     const struct libdw_sorted_symbol *sorted = m->sorted_symbols.items;
     const size_t count = UPPER_BOUND(sorted, m->sorted_symbols.count, value, addr);
@@ -145,7 +146,9 @@ const struct csn_debug_symbol *libdw_module_symbol(struct libdw_module *m, uint6
     size_t count;
     if (!m->sorted_symbols.items) sort_symbols(m);
     const bool is_plain = find_covering(m, addr, covering, &count);
-    const struct csn_debug_symbol *found = !is_plain ? search_all(m, addr) : count ? best_of(m, addr, covering, count) : find_label(m, addr);
+    const struct csn_debug_symbol *found = !is_plain ? search_all(m, addr)
+                                           : count   ? best_of(m, addr, covering, count)
+                                                     : find_label(m, addr);
     if (found) *offset = addr - libdw_symbol_value(found);
     return found;
 }

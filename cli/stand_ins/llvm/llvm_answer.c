@@ -19,7 +19,8 @@
 /* NULL: not mangled. Only C++, Rust and D, which LLVM knows. */
 static char *demangle(const char *name) {
     const char *core = name[0] == '.' ? name + 1 : name;
-    bool itanium = strncmp(core, "_Z", 2) == 0 || strncmp(core, "___Z", 4) == 0 || strncmp(core, "__Z", 3) == 0 || strncmp(core, "____Z", 5) == 0;
+    bool itanium = strncmp(core, "_Z", 2) == 0 || strncmp(core, "___Z", 4) == 0 || strncmp(core, "__Z", 3) == 0 ||
+                   strncmp(core, "____Z", 5) == 0;
     bool known = itanium || strncmp(core, "_R", 2) == 0 || strncmp(core, "_D", 2) == 0 || name[0] == '?';
     const struct csn_str given = { core, strlen(core) };
     size_t length = 0, capacity = 4 * given.len + 256, dot = (size_t)(core - name);
@@ -86,7 +87,8 @@ static void replace(char **to, char *with) {
 }
 
 static void demangle_in(char **name, const struct llvm_request *request, const struct llvm_module *m) {
-    if (request->demangle && *name) replace(name, llvm_demangle_name(*name, m->object.container == CSN_CONTAINER_PE && m->object.machine == 0x14c));
+    if (request->demangle && *name)
+        replace(name, llvm_demangle_name(*name, m->object.container == CSN_CONTAINER_PE && m->object.machine == 0x14c));
 }
 
 /* ---- frames ---- */
@@ -103,7 +105,8 @@ void llvm_frames_free(struct llvm_frames *frames) {
 }
 
 /* What the DIE of a function or call tells. */
-static void take_function(struct llvm_module *m, const struct llvm_request *request, const struct csn_debug_die *die, struct llvm_frame *f) {
+static void take_function(struct llvm_module *m, const struct llvm_request *request, const struct csn_debug_die *die,
+                          struct llvm_frame *f) {
     struct csn_str name;
     struct csn_debug_value low;
     if (llvm_function_name(die, request->names, &name)) f->function = copy_text(name.ptr, name.len);
@@ -135,7 +138,8 @@ static bool take_row(struct llvm_module *m, const struct llvm_request *request, 
 }
 
 /* The symbol's name is better than that of DWARF, which -gmlt leaves out. Its file may count where the line table has none. */
-static void override_by_symbol(const struct llvm_module *m, const struct llvm_request *request, uint64_t addr, bool may_have_file, struct llvm_frame *f) {
+static void override_by_symbol(const struct llvm_module *m, const struct llvm_request *request, uint64_t addr,
+                               bool may_have_file, struct llvm_frame *f) {
     const struct llvm_symbol *symbol = request->names == LLVM_NAME_LINKAGE ? llvm_module_symbol(m, addr) : NULL;
     if (!symbol) return;
     replace(&f->function, copy_text(symbol->name, strlen(symbol->name)));

@@ -52,10 +52,13 @@ static const char *arm_name(const struct llvm_module *m) {
     for (uint32_t i = 0; i < m->object.section_count; i++) {
         struct csn_debug_section s;
         unsigned char bytes[1024];
-        if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || s.name.len != 15 || memcmp(s.name.ptr, ".ARM.attributes", 15) != 0) continue;
+        if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || s.name.len != 15 ||
+            memcmp(s.name.ptr, ".ARM.attributes", 15) != 0)
+            continue;
         FILE *file = fopen(m->name, "rb");
         size_t got = 0;
-        if (file && fseek(file, (long)s.file_offset, SEEK_SET) == 0) got = fread(bytes, 1, s.size < sizeof bytes ? (size_t)s.size : sizeof bytes, file);
+        if (file && fseek(file, (long)s.file_offset, SEEK_SET) == 0)
+            got = fread(bytes, 1, s.size < sizeof bytes ? (size_t)s.size : sizeof bytes, file);
         if (file) fclose(file);
         return arm_version(bytes, got, m->object.big_endian);
     }

@@ -15,8 +15,9 @@ static bool has(struct llvm_bytes *b, uint64_t size) {
     if (b->why[0]) return false;
     if (b->at <= b->size && size <= b->size - b->at) return true;
     if (b->at <= b->size)
-        snprintf(b->why, sizeof b->why, "unexpected end of data at offset 0x%" PRIx64 " while reading [0x%" PRIx64 ", 0x%" PRIx64 ")", b->size, b->at,
-                 b->at + size);
+        snprintf(b->why, sizeof b->why,
+                 "unexpected end of data at offset 0x%" PRIx64 " while reading [0x%" PRIx64 ", 0x%" PRIx64 ")", b->size,
+                 b->at, b->at + size);
     else
         snprintf(b->why, sizeof b->why, "offset 0x%" PRIx64 " is beyond the end of data at 0x%" PRIx64, b->at, b->size);
     return false;
@@ -44,7 +45,8 @@ uint64_t llvm_take_leb(struct llvm_bytes *b) {
         b->at = at;
         return value;
     }
-    snprintf(b->why, sizeof b->why, "unable to decode LEB128 at offset 0x%08" PRIx64 ": malformed uleb128, extends past end", b->at);
+    snprintf(b->why, sizeof b->why,
+             "unable to decode LEB128 at offset 0x%08" PRIx64 ": malformed uleb128, extends past end", b->at);
     return 0;
 }
 

@@ -33,8 +33,10 @@ static bool read_set_header(struct llvm_bytes *b, struct set *set) {
         return false;
     }
     if (set->addr_size != 2 && set->addr_size != 4 && set->addr_size != 8) {
-        fprintf(stderr, "error: address range table at offset 0x%" PRIx64 " has unsupported address size: %u (supported are 2, 4, 8)\n", set->offset,
-                set->addr_size);
+        fprintf(stderr,
+                "error: address range table at offset 0x%" PRIx64
+                " has unsupported address size: %u (supported are 2, 4, 8)\n",
+                set->offset, set->addr_size);
         return false;
     }
     if (selector) {
@@ -61,8 +63,10 @@ static bool ends_well(struct llvm_bytes b, const struct set *set) {
         const uint64_t entry = b.at, low = llvm_take(&b, set->addr_size), length = llvm_take(&b, set->addr_size);
         if (low || length) continue;
         if (b.at == set->end) return true;
-        fprintf(stderr, "warning: address range table at offset 0x%" PRIx64 " has a premature terminator entry at offset 0x%" PRIx64 "\n", set->offset,
-                entry);
+        fprintf(stderr,
+                "warning: address range table at offset 0x%" PRIx64
+                " has a premature terminator entry at offset 0x%" PRIx64 "\n",
+                set->offset, entry);
     }
     fprintf(stderr, "error: address range table at offset 0x%" PRIx64 " is not terminated by null entry\n", set->offset);
     return false;
@@ -100,12 +104,15 @@ static bool read_unit_header(struct llvm_bytes *b) {
     }
     const uint64_t next = offset + (b->is_64 ? 12 : 4) + length;
     if (next > b->size || next < offset) {
-        fprintf(stderr, "warning: DWARF unit from offset 0x%08" PRIx64 " incl. to offset  0x%08" PRIx64 " excl. extends past section size 0x%08" PRIx64 "\n",
+        fprintf(stderr,
+                "warning: DWARF unit from offset 0x%08" PRIx64 " incl. to offset  0x%08" PRIx64
+                " excl. extends past section size 0x%08" PRIx64 "\n",
                 offset, next, b->size);
         return false;
     }
     if (version < 2 || version > 5) {
-        fprintf(stderr, "warning: DWARF unit at offset 0x%08" PRIx64 " has unsupported version %u, supported are 2-5\n", offset, version);
+        fprintf(stderr, "warning: DWARF unit at offset 0x%08" PRIx64 " has unsupported version %u, supported are 2-5\n",
+                offset, version);
         return false;
     }
     if (addr_size != 2 && addr_size != 4 && addr_size != 8) {
@@ -159,6 +166,8 @@ void llvm_report_root(const struct llvm_module *m, const struct csn_debug_unit *
     if (version >= 5) llvm_take(&b, 2);
     table.at = llvm_take(&b, offset_size);
     if (!m->reports_damage || table.at >= table.size || is_sound_table(table)) return;
-    fprintf(stderr, "warning: DWARF unit at offset 0x%08" PRIx64 " contains invalid abbreviation set offset 0x%" PRIx64 "\nerror: No unit DIE\n", unit->offset,
-            table.at);
+    fprintf(stderr,
+            "warning: DWARF unit at offset 0x%08" PRIx64 " contains invalid abbreviation set offset 0x%" PRIx64
+            "\nerror: No unit DIE\n",
+            unit->offset, table.at);
 }

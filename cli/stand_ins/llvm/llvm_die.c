@@ -34,7 +34,8 @@ bool llvm_function_name(const struct csn_debug_die *die, enum llvm_name_kind kin
     static const uint32_t linkage[] = { DW_AT_MIPS_linkage_name, DW_AT_linkage_name }, plain[] = { DW_AT_name };
     struct csn_debug_value value;
     if (kind == LLVM_NAME_NONE) return false;
-    bool found = (kind == LLVM_NAME_LINKAGE && llvm_find_attribute(die, linkage, 2, &value, NULL) && value.kind == CSN_VALUE_STRING) ||
+    bool found = (kind == LLVM_NAME_LINKAGE && llvm_find_attribute(die, linkage, 2, &value, NULL) &&
+                  value.kind == CSN_VALUE_STRING) ||
                  (llvm_find_attribute(die, plain, 1, &value, NULL) && value.kind == CSN_VALUE_STRING);
     if (found) *out = value.bytes;
     return found;
@@ -72,7 +73,8 @@ char *llvm_file_path(const struct llvm_lines *l, uint64_t file, enum llvm_path_k
     if (is_absolute(name)) return copy_text(name.ptr, name.len);
     if (kind == LLVM_PATH_BASE) return copy_text(base_of(name).ptr, base_of(name).len);
     if ((five && !idx && kind == LLVM_PATH_RELATIVE) || (!five && !idx)) directory = (struct csn_str){ "", 0 };
-    if (kind == LLVM_PATH_ABSOLUTE && (!five || idx) && l->lines->comp_dir.len && !is_absolute(directory)) append(&path, l->lines->comp_dir);
+    if (kind == LLVM_PATH_ABSOLUTE && (!five || idx) && l->lines->comp_dir.len && !is_absolute(directory))
+        append(&path, l->lines->comp_dir);
     append(&path, directory);
     append(&path, name);
     GROW_PUSH(&path, '\0');

@@ -69,7 +69,8 @@ static const char *read_entries(struct table *t, bool is_files, char *text, size
 static const char *read_old_lists(struct table *t) {
     bool empty = false;
     while (!empty)
-        if (!llvm_skip_text(&t->b, &empty)) return "include directories table was not null terminated before the end of the prologue";
+        if (!llvm_skip_text(&t->b, &empty))
+            return "include directories table was not null terminated before the end of the prologue";
     for (;;) {
         if (llvm_skip_text(&t->b, &empty) && empty) return NULL;
         for (int i = 0; i < 3; i++) llvm_take_leb(&t->b);
@@ -82,8 +83,10 @@ static void check_lists(struct table *t) {
     const char *why = t->version < 5 ? read_old_lists(t) : read_entries(t, false, text, sizeof text);
     if (t->version >= 5 && !why) why = read_entries(t, true, text, sizeof text);
     if (why)
-        fprintf(stderr, "warning: parsing line table prologue at 0x%08" PRIx64 " found an invalid directory or file table description at 0x%08" PRIx64
-                        "\nwarning: %s\n", t->offset, t->b.at, why);
+        fprintf(stderr,
+                "warning: parsing line table prologue at 0x%08" PRIx64
+                " found an invalid directory or file table description at 0x%08" PRIx64 "\nwarning: %s\n",
+                t->offset, t->b.at, why);
     else if (t->b.at != t->end_of_prologue)
         fprintf(stderr, "warning: unknown data in line table prologue at offset 0x%08" PRIx64 ": parsing ended (at offset 0x%08" PRIx64
                         ") before reaching the prologue end at offset 0x%08" PRIx64 "\n", t->offset, t->b.at, t->end_of_prologue);
@@ -100,14 +103,17 @@ static bool read_prologue(struct table *t, unsigned unit_addr_size) {
     if (t->end < b->size) b->size = t->end;
     t->version = (unsigned)llvm_take(b, 2);
     if (!b->why[0] && (t->version < 2 || t->version > 5)) {
-        fprintf(stderr, "warning: parsing line table prologue at offset 0x%08" PRIx64 ": unsupported version %u\n", t->offset, t->version);
+        fprintf(stderr, "warning: parsing line table prologue at offset 0x%08" PRIx64 ": unsupported version %u\n",
+                t->offset, t->version);
         return false;
     }
     t->addr_size = unit_addr_size;
     if (t->version >= 5) {
         const unsigned own = (unsigned)llvm_take(b, 1);
         if (!b->why[0] && own != unit_addr_size)
-            fprintf(stderr, "warning: parsing line table prologue at offset 0x%08" PRIx64 ": address size %u doesn't match architecture address size %u\n",
+            fprintf(stderr,
+                    "warning: parsing line table prologue at offset 0x%08" PRIx64
+                    ": address size %u doesn't match architecture address size %u\n",
                     t->offset, own, unit_addr_size);
         llvm_take(b, 1);
     }
@@ -132,7 +138,9 @@ static bool read_prologue(struct table *t, unsigned unit_addr_size) {
     b->size = end;
     if (t->end > size) {
         const uint64_t rest = size - t->offset;
-        fprintf(stderr, "warning: line table program with offset 0x%08" PRIx64 " has length 0x%08" PRIx64 " but only 0x%08" PRIx64 " bytes are available\n",
+        fprintf(stderr,
+                "warning: line table program with offset 0x%08" PRIx64 " has length 0x%08" PRIx64
+                " but only 0x%08" PRIx64 " bytes are available\n",
                 t->offset, t->end - t->offset, rest);
         b->size = size;
     }
@@ -168,8 +176,10 @@ static void check_advance(struct table *t, unsigned opcode, uint64_t at) {
 
 static void check_special(struct table *t, unsigned opcode, uint64_t at) {
     if (!t->range_reported && !t->line_range) {
-        fprintf(stderr, "warning: line table program at offset 0x%08" PRIx64 " contains a %s opcode at offset 0x%08" PRIx64
-                        ", but the prologue line_range value is 0. The address and line will not be adjusted\n", t->offset, opcode_name(t, opcode), at);
+        fprintf(stderr,
+                "warning: line table program at offset 0x%08" PRIx64 " contains a %s opcode at offset 0x%08" PRIx64
+                ", but the prologue line_range value is 0. The address and line will not be adjusted\n",
+                t->offset, opcode_name(t, opcode), at);
         t->range_reported = true;
     }
     check_advance(t, opcode, at);
@@ -177,7 +187,9 @@ static void check_special(struct table *t, unsigned opcode, uint64_t at) {
 
 static void check_address(struct table *t, uint64_t size, uint64_t at) {
     if (size != t->addr_size)
-        fprintf(stderr, "warning: mismatching address size at offset 0x%08" PRIx64 " expected 0x%02x found 0x%02" PRIx64 "\n", at, t->addr_size, size);
+        fprintf(stderr,
+                "warning: mismatching address size at offset 0x%08" PRIx64 " expected 0x%02x found 0x%02" PRIx64 "\n",
+                at, t->addr_size, size);
     if (size != 1 && size != 2 && size != 4 && size != 8)
         fprintf(stderr, "warning: address size 0x%02" PRIx64 " of DW_LNE_set_address opcode at offset 0x%08" PRIx64 " is unsupported\n", size, at);
     llvm_skip(&t->b, size);
@@ -200,8 +212,10 @@ static void read_extended(struct table *t) {
     default: llvm_skip(b, length - 1); break;
     }
     if (!b->why[0] && b->at != at + length)
-        fprintf(stderr, "warning: unexpected line op length at offset 0x%08" PRIx64 " expected 0x%02" PRIx64 " found 0x%02" PRIx64 "\n", at, length,
-                b->at - at);
+        fprintf(stderr,
+                "warning: unexpected line op length at offset 0x%08" PRIx64 " expected 0x%02" PRIx64
+                " found 0x%02" PRIx64 "\n",
+                at, length, b->at - at);
     b->at = at + length;
 }
 
@@ -245,5 +259,7 @@ void llvm_report_lines(const struct llvm_module *m, const struct csn_debug_unit 
         if (opcode) return;
         t.b.why[0] = 0;
     }
-    if (t.has_rows) fprintf(stderr, "warning: last sequence in debug line table at offset 0x%08" PRIx64 " is not terminated\n", t.offset);
+    if (t.has_rows)
+        fprintf(stderr, "warning: last sequence in debug line table at offset 0x%08" PRIx64 " is not terminated\n",
+                t.offset);
 }

@@ -90,7 +90,8 @@ static bool next_loc(struct list *l, unsigned addr_size, struct csn_str *out) {
 }
 
 /* Where a list begins in its section. */
-static bool list_offset(const struct csn_debug_die *die, const struct csn_debug_value *value, struct csn_str section, bool big, uint64_t *out) {
+static bool list_offset(const struct csn_debug_die *die, const struct csn_debug_value *value, struct csn_str section,
+                        bool big, uint64_t *out) {
     enum { DW_AT_loclists_base = 0x8c };
     struct csn_debug_die root;
     struct csn_debug_value base;
@@ -106,12 +107,14 @@ static bool list_offset(const struct csn_debug_die *die, const struct csn_debug_
     return true;
 }
 
-static bool listed_frame_offset(struct llvm_module *m, const struct csn_debug_die *die, const struct csn_debug_value *value, int frame_register,
-                                int64_t *out) {
+static bool listed_frame_offset(struct llvm_module *m, const struct csn_debug_die *die,
+                                const struct csn_debug_value *value, int frame_register, int64_t *out) {
     struct csn_str section, expression;
     uint64_t offset;
     bool five = die->unit->version >= 5;
-    if (die->unit->is_split || csn_debug_info_dwarf_section(m->info, five ? "loclists" : "loc", &section, NULL) != CSN_OK) return false;
+    if (die->unit->is_split ||
+        csn_debug_info_dwarf_section(m->info, five ? "loclists" : "loc", &section, NULL) != CSN_OK)
+        return false;
     if (!list_offset(die, value, section, m->object.big_endian, &offset) || offset >= section.len) return false;
     const unsigned char *bytes = (const unsigned char *)section.ptr;
     struct list l = { bytes + offset, bytes + section.len, m->object.big_endian };
@@ -135,8 +138,8 @@ static char *text_of(const struct csn_debug_die *die, uint32_t name) {
     return copy_text(value.bytes.ptr, value.bytes.len);
 }
 
-static void add_local(struct llvm_module *m, struct llvm_unit *unit, const struct csn_debug_die *function, const struct csn_debug_die *die,
-                      struct llvm_locals *to) {
+static void add_local(struct llvm_module *m, struct llvm_unit *unit, const struct csn_debug_die *function,
+                      const struct csn_debug_die *die, struct llvm_locals *to) {
     struct llvm_local local = { 0 };
     struct csn_debug_die named = *die, origin;
     struct csn_debug_value value;
@@ -150,7 +153,8 @@ static void add_local(struct llvm_module *m, struct llvm_unit *unit, const struc
         local.tag_offset = value.number;
         local.has_tag_offset = true;
     }
-    if (csn_debug_die_attribute(die, DW_AT_abstract_origin, &value) == CSN_OK && csn_debug_die_follow(die, &value, &origin, NULL) == CSN_OK)
+    if (csn_debug_die_attribute(die, DW_AT_abstract_origin, &value) == CSN_OK &&
+        csn_debug_die_follow(die, &value, &origin, NULL) == CSN_OK)
         named = origin;
     local.name = text_of(&named, DW_AT_name);
     local.has_size = llvm_type_size(&named, &local.size);

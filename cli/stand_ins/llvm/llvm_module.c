@@ -67,13 +67,15 @@ static bool is_mapping_symbol(const struct llvm_module *m, const struct csn_debu
 
 bool llvm_is_stub(const struct llvm_module *m, const struct csn_debug_symbol *s) {
     static const char prefix[] = "symbol stub for: ";
-    return m->object.container == CSN_CONTAINER_MACHO && s->name.len > sizeof prefix - 1 && memcmp(s->name.ptr, prefix, sizeof prefix - 1) == 0;
+    return m->object.container == CSN_CONTAINER_MACHO && s->name.len > sizeof prefix - 1 &&
+           memcmp(s->name.ptr, prefix, sizeof prefix - 1) == 0;
 }
 
 /* Of COFF, what defines a section only ends the symbol before. */
 static bool defines_section(const struct csn_debug_symbol *s) { return s->kind == CSN_SYMBOL_SECTION && s->has_aux; }
 
-/* Labels in sections that are not loaded: compilers put them into DWARF where the linker may still change sizes (RISC-V, LoongArch). */
+/* Labels in sections that are not loaded: compilers put them into DWARF where the linker may still change sizes
+ * (RISC-V, LoongArch). */
 static bool is_in_unloaded_section(const struct llvm_module *m, const struct csn_debug_symbol *s) {
     struct csn_debug_section section;
     return m->object.container == CSN_CONTAINER_ELF && csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK &&
@@ -139,8 +141,8 @@ static struct boundary boundary_at(const struct llvm_module *m, uint64_t addr, u
     return (struct boundary){ addr - (is_coff && !llvm_is_unlinked(m) ? found.addr : 0), section, symbol };
 }
 
-/* Where symbols have no sizes they reach to the next one of their section, or to its end. That of COFF does not count from the section:
- * LLVM takes both as they are. */
+/* Where symbols have no sizes they reach to the next one of their section, or to its end. That of COFF does not
+ * count from the section: LLVM takes both as they are. */
 static void guess_sizes(struct llvm_module *m, const struct csn_debug_symbol *table, size_t table_count) {
     struct { struct boundary *items; size_t count, capacity; } all = { 0 };
     struct csn_debug_section section;
@@ -162,7 +164,8 @@ static void guess_sizes(struct llvm_module *m, const struct csn_debug_symbol *ta
     for (size_t i = 0; i + 1 < all.count; i++) {
         size_t next = i + 1;
         while (next + 1 < all.count && all.items[next].value == all.items[i].value) next++;
-        if (all.items[i].symbol != SIZE_MAX) m->all_symbols.items[all.items[i].symbol].size = all.items[next].value - all.items[i].value;
+        if (all.items[i].symbol != SIZE_MAX)
+            m->all_symbols.items[all.items[i].symbol].size = all.items[next].value - all.items[i].value;
     }
     free(all.items);
 }
@@ -407,8 +410,8 @@ static struct llvm_searches *open_searches(const struct llvm_module_options *opt
     return made;
 }
 
-static csn_status find_debug_file(const struct llvm_searches *s, const struct csn_companion_request *request, struct csn_companion *out,
-                                  struct csn_error *err) {
+static csn_status find_debug_file(const struct llvm_searches *s, const struct csn_companion_request *request,
+                                  struct csn_companion *out, struct csn_error *err) {
     struct csn_companion_request one = *request;
     one.name = NULL;
     const csn_status status = csn_companion_search_resolve(s->by_id, &one, out, err);
@@ -420,8 +423,8 @@ static csn_status find_debug_file(const struct llvm_searches *s, const struct cs
 }
 
 /* From the working folder, and not beside the image. */
-static csn_status find_split_file(const struct llvm_searches *s, const struct csn_companion_request *request, struct csn_companion *out,
-                                  struct csn_error *err) {
+static csn_status find_split_file(const struct llvm_searches *s, const struct csn_companion_request *request,
+                                  struct csn_companion *out, struct csn_error *err) {
     struct csn_companion_request one = *request;
     one.image_path = NULL;
     if (!one.directory) one.directory = ".";
@@ -429,7 +432,8 @@ static csn_status find_split_file(const struct llvm_searches *s, const struct cs
 }
 
 /* LLVM does not look for the supplement that dwz makes. */
-static csn_status resolve(void *context, const struct csn_companion_request *request, struct csn_companion *out, struct csn_error *err) {
+static csn_status resolve(void *context, const struct csn_companion_request *request, struct csn_companion *out,
+                          struct csn_error *err) {
     const struct llvm_searches *s = context;
     if (request->kind == CSN_COMPANION_SUPPLEMENT || !s->by_id) return CSN_NONE;
     if (request->kind == CSN_COMPANION_DEBUG_FILE && request->has_crc) return find_debug_file(s, request, out, err);
@@ -442,8 +446,8 @@ static csn_status resolve_split(void *context, const struct csn_companion_reques
     return request->kind == CSN_COMPANION_DWO || request->kind == CSN_COMPANION_DWP ? resolve(context, request, out, err) : CSN_NONE;
 }
 
-/* NULL: it is no object file, of which *status tells. debug_file: that of the image; NULL: it is looked for. *used: what the result needs
- * for as long as it is open. */
+/* NULL: it is no object file, of which *status tells. debug_file: that of the image; NULL: it is looked for. *used:
+ * what the result needs for as long as it is open. */
 static struct csn_debug_info *open_info(const char *path, const struct llvm_module_options *options, const char *debug_file,
                                         struct llvm_searches **used, csn_status *status) {
     struct llvm_searches *searches = open_searches(options, debug_file);

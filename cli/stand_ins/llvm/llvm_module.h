@@ -131,7 +131,8 @@ struct llvm_lines *llvm_unit_lines(struct llvm_module *module, struct llvm_unit 
 struct llvm_lines *llvm_die_lines(struct llvm_module *module, const struct csn_debug_die *die);
 /* The row that covers an address; NULL: none. skip_zero: a row with line 0 gives way to the last one before it that has a line;
  * *approximate tells. */
-const struct csn_debug_row *llvm_lines_find(const struct llvm_lines *lines, struct llvm_place place, bool skip_zero, bool *approximate);
+const struct csn_debug_row *llvm_lines_find(const struct llvm_lines *lines, struct llvm_place place, bool skip_zero,
+                                            bool *approximate);
 
 /* Indexes in unit->dies of the innermost function at an address; LLVM_NO_PARENT: none. */
 uint32_t llvm_unit_function(struct llvm_module *module, struct llvm_unit *unit, uint64_t addr);

@@ -13,7 +13,9 @@ bool llvm_read_number(const char *text, size_t size, bool is_hex, uint64_t *out)
     if (!is_hex && size > 1 && text[0] == '0') {
         char second = text[1];
         base = second == 'x' || second == 'X' ? 16 : second == 'b' || second == 'B' ? 2 : 8;
-        size_t skip = second == 'x' || second == 'X' || second == 'b' || second == 'B' || second == 'o' ? 2 : digit_of(second) < 10 ? 1 : 0;
+        size_t skip = second == 'x' || second == 'X' || second == 'b' || second == 'B' || second == 'o' ? 2
+                      : digit_of(second) < 10                                                           ? 1
+                                                                                                        : 0;
         if (!skip) base = 10;
         text += skip;
         size -= skip;
@@ -23,7 +25,9 @@ bool llvm_read_number(const char *text, size_t size, bool is_hex, uint64_t *out)
     for (size_t i = 0; i < size; i++) {
         int digit = digit_of(text[i]);
         if (digit >= base) return false;
-        if (__builtin_mul_overflow(value, (uint64_t)base, &value) || __builtin_add_overflow(value, (uint64_t)digit, &value)) return false;
+        if (__builtin_mul_overflow(value, (uint64_t)base, &value) ||
+            __builtin_add_overflow(value, (uint64_t)digit, &value))
+            return false;
     }
     *out = value;
     return true;

@@ -40,7 +40,8 @@ static bool size_of_array(const struct csn_debug_die *array, unsigned depth, uin
         if (!level && child.tag == DW_TAG_subrange_type) {
             struct csn_debug_value count;
             has_count = csn_debug_die_attribute(&child, DW_AT_count, &count) == CSN_OK && count.kind == CSN_VALUE_NUMBER;
-            int64_t upper = number_of(&child, DW_AT_upper_bound, &has_upper), lower = number_of(&child, DW_AT_lower_bound, &has_lower);
+            int64_t upper = number_of(&child, DW_AT_upper_bound, &has_upper),
+                    lower = number_of(&child, DW_AT_lower_bound, &has_lower);
             if (has_count) *out *= count.number;
             if (has_upper) *out *= (uint64_t)(upper - lower + 1);
         }

@@ -79,8 +79,8 @@ static void add_piece(struct spans *to, const struct llvm_span *of, uint64_t low
     if (low < high) GROW_PUSH(to, made);
 }
 
-/* Cuts spans, sorted by their begin, that nest: each is within the one around it, which comes before it in the unit. False: they do not, and
- * nothing is added. `open` is for those that are around. */
+/* Cuts spans, sorted by their begin, that nest: each is within the one around it, which comes before it in the unit.
+ * False: they do not, and nothing is added. `open` is for those that are around. */
 static bool cut_nested_spans(const struct llvm_span *items, size_t count, struct spans *open, struct spans *to) {
     const size_t before = to->count;
     uint64_t reached = items[0].low;
@@ -211,7 +211,8 @@ struct llvm_lines *llvm_die_lines(struct llvm_module *m, const struct csn_debug_
     return own && own->unit == unit ? llvm_unit_lines(m, own) : NULL;
 }
 
-const struct csn_debug_row *llvm_lines_find(const struct llvm_lines *l, struct llvm_place place, bool skip_zero, bool *approximate) {
+const struct csn_debug_row *llvm_lines_find(const struct llvm_lines *l, struct llvm_place place, bool skip_zero,
+                                            bool *approximate) {
     size_t low = 0, high = l->sequence_count;
     *approximate = false;
     while (low < high) {

@@ -167,7 +167,8 @@ static void put_function(const struct wasm_file *f, struct llvm_wasm_symbols *ou
     put_symbol(out, name, (struct llvm_wasm_symbol){ .addr = body->off + code_start(f), .size = body->size, .is_function = true, .idx = idx });
 }
 
-static void put_data(const struct wasm_file *f, struct llvm_wasm_symbols *out, struct wasm_bytes name, uint64_t segment, uint64_t off, uint64_t size) {
+static void put_data(const struct wasm_file *f, struct llvm_wasm_symbols *out, struct wasm_bytes name, uint64_t segment,
+                     uint64_t off, uint64_t size) {
     if (segment < f->segments.count)
         put_symbol(out, name, (struct llvm_wasm_symbol){ .addr = f->segments.items[segment].addr + off, .size = size });
 }
@@ -179,7 +180,8 @@ static void read_linking_symbol(const struct wasm_file *f, struct wasm_bytes *b,
     struct wasm_bytes name = { 0 };
     if (kind == KIND_DATA) {
         name = take_sized(b);
-        const uint64_t segment = is_defined ? take_uleb(b) : 0, off = is_defined ? take_uleb(b) : 0, size = is_defined ? take_uleb(b) : 0;
+        const uint64_t segment = is_defined ? take_uleb(b) : 0, off = is_defined ? take_uleb(b) : 0,
+                       size = is_defined ? take_uleb(b) : 0;
         if (is_defined && !b->bad) put_data(f, out, name, segment, off, size);
         return;
     }

@@ -16,8 +16,8 @@ enum { MIN_EXPECTED = 32 }; /* units that are worth threads */
 /* ---- opening ---- */
 
 static bool is_served(const struct llvm_options *o) {
-    return o->names != LLVM_NAME_SHORT && o->style != LLVM_STYLE_JSON && !o->verbose && !o->skip_line_zero && !o->dwp && !o->fallback_debug_path &&
-           !o->debug_dirs.count && !o->dsym_hints.count;
+    return o->names != LLVM_NAME_SHORT && o->style != LLVM_STYLE_JSON && !o->verbose && !o->skip_line_zero && !o->dwp &&
+           !o->fallback_debug_path && !o->debug_dirs.count && !o->dsym_hints.count;
 }
 
 struct llvm_index *llvm_index_open(const char *path, const struct llvm_options *o) {
@@ -66,7 +66,8 @@ static bool find_call(struct llvm_index *ix, uint64_t addr, uint32_t scope, stru
 }
 
 /* Frames of DWARF, innermost first; with `one`, the innermost alone. */
-static bool find_frames(struct llvm_index *ix, const struct llvm_request *request, uint64_t addr, bool one, struct llvm_frames *out, bool *has_unit) {
+static bool find_frames(struct llvm_index *ix, const struct llvm_request *request, uint64_t addr, bool one,
+                        struct llvm_frames *out, bool *has_unit) {
     struct address_place place;
     struct address_call call;
     if (!find_place(ix, addr, &place)) return false;
@@ -94,7 +95,8 @@ static bool find_symbol(struct llvm_index *ix, uint64_t addr, struct address_nam
 }
 
 /* The symbol's name is better than that of DWARF, as in llvm_find_inlined() and llvm_find_code(). */
-static bool name_by_symbol(struct llvm_index *ix, const struct llvm_request *request, uint64_t addr, bool may_have_file, struct llvm_frame *f) {
+static bool name_by_symbol(struct llvm_index *ix, const struct llvm_request *request, uint64_t addr, bool may_have_file,
+                           struct llvm_frame *f) {
     struct address_name symbol;
     if (request->names != LLVM_NAME_LINKAGE) return true;
     if (!find_symbol(ix, addr, &symbol)) return false;

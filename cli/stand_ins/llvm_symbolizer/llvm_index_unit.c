@@ -120,7 +120,8 @@ static void add_spans(struct adding *a, uint64_t low, uint64_t high) {
         const uint64_t begin = spans[at].low > low ? spans[at].low : low, end = spans[at].high < high ? spans[at].high : high;
         if (begin >= end) continue;
         if (begin > reached) address_part_add_span(out->part, (uint32_t)(reached - out->base), ADDRESS_NONE);
-        address_part_add_span(out->part, (uint32_t)(begin - out->base), is_wanted(out, begin, end) ? find_scope(a, spans[at].idx) : ADDRESS_UNKNOWN);
+        address_part_add_span(out->part, (uint32_t)(begin - out->base),
+                              is_wanted(out, begin, end) ? find_scope(a, spans[at].idx) : ADDRESS_UNKNOWN);
         reached = end;
     }
     if (reached < high) address_part_add_span(out->part, (uint32_t)(reached - out->base), ADDRESS_NONE);
@@ -156,7 +157,8 @@ static void add_rows(struct adding *a, uint64_t low, uint64_t high) {
     const size_t count = a->lines ? a->lines->sequence_count : 0;
     uint64_t reached = low;
     for (size_t i = UPPER_BOUND(sequences, count, high, low); i < count && reached < high; i++) {
-        const uint64_t begin = sequences[i].low > reached ? sequences[i].low : reached, end = sequences[i].high < high ? sequences[i].high : high;
+        const uint64_t begin = sequences[i].low > reached ? sequences[i].low : reached,
+                       end = sequences[i].high < high ? sequences[i].high : high;
         if (begin >= end) continue;
         if (begin > reached) address_part_add_row(out->part, (uint32_t)(reached - out->base), &no_row);
         add_sequence(a, &sequences[i], begin, end);

@@ -14,8 +14,8 @@ struct llvm_index_output {
     size_t addr_count;
 };
 
-/* Adds what the unit answers within some ranges of the module, which are its own. chunks: of the part, by range; ADDRESS_NONE where the
- * index is not for its addresses; may be NULL. */
+/* Adds what the unit answers within some ranges of the module, which are its own. chunks: of the part, by range;
+ * ADDRESS_NONE where the index is not for its addresses; may be NULL. */
 void llvm_index_add_unit(const struct llvm_index_output *out, struct llvm_module *module, struct llvm_unit *unit,
                          const struct llvm_unit_range *ranges, const uint32_t *range_indexes, size_t count, uint32_t *chunks);
 

@@ -123,7 +123,8 @@ bool llvm_index_units_find(struct llvm_index_units *u, uint64_t addr, struct add
     if (!u->added_by[range->unit]) add_unit(&u->workers[0], range->unit);
     if (u->added_by[range->unit] == LLVM_UNIT_UNREADABLE) return false;
     const uint32_t chunk = u->chunks[range - u->module->ranges.items];
-    return chunk != ADDRESS_NONE && address_part_find(llvm_index_units_part(u, addr), &u->texts, chunk, (uint32_t)(addr - u->base), out);
+    return chunk != ADDRESS_NONE &&
+           address_part_find(llvm_index_units_part(u, addr), &u->texts, chunk, (uint32_t)(addr - u->base), out);
 }
 
 const struct address_part *llvm_index_units_part(const struct llvm_index_units *u, uint64_t addr) {

@@ -114,8 +114,8 @@ static void add_map(struct markup_filter *f, const struct markup_node *n, const 
     const struct mark_map *other = overlapping(f, &map);
     if (other) {
         flush_answers();
-        fprintf(stderr, "error: overlapping mmap: #0x%" PRIx64 " [0x%" PRIx64 "-0x%" PRIx64 "]\n", f->modules.items[other->module].id, other->addr,
-                other->addr + other->size - 1);
+        fprintf(stderr, "error: overlapping mmap: #0x%" PRIx64 " [0x%" PRIx64 "-0x%" PRIx64 "]\n",
+                f->modules.items[other->module].id, other->addr, other->addr + other->size - 1);
         markup_point_at(f, n->fields[0].ptr);
         return;
     }
@@ -192,8 +192,10 @@ static bool is_contextual(struct markup_filter *f, const struct markup_node *n, 
 
 /* ---- elements that are shown ---- */
 
-/* The module of an element's address. False: the element was shown as it is. NULL: it could not be opened for an earlier one, which was reported. */
-static bool module_at(const struct markup_filter *f, const struct markup_node *n, uint64_t addr, const struct mark_map **map, struct llvm_module **out) {
+/* The module of an element's address. False: the element was shown as it is. NULL: it could not be opened for an
+ * earlier one, which was reported. */
+static bool module_at(const struct markup_filter *f, const struct markup_node *n, uint64_t addr,
+                      const struct mark_map **map, struct llvm_module **out) {
     const char *message = NULL;
     *map = map_at(f, addr);
     if (!*map) {

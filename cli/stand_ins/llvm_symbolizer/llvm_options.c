@@ -170,7 +170,9 @@ static void apply(struct reader *r, enum option_id id, const char *value) {
         break;
     case COLOR_VALUE:
         if (r->plain_color) break;
-        o->color = strcmp(value, "always") == 0 ? LLVM_COLOR_ALWAYS : strcmp(value, "never") == 0 ? LLVM_COLOR_NEVER : LLVM_COLOR_AUTO;
+        o->color = strcmp(value, "always") == 0  ? LLVM_COLOR_ALWAYS
+                   : strcmp(value, "never") == 0 ? LLVM_COLOR_NEVER
+                                                 : LLVM_COLOR_AUTO;
         break;
     case DSYM_HINT: GROW_PUSH(&o->dsym_hints, value); break;
     case DEBUG_DIR: GROW_PUSH(&o->debug_dirs, value); break;
@@ -345,7 +347,9 @@ int llvm_options_read(struct llvm_options *o, int argc, char **argv, bool is_add
     if (!take_number("--cache-size=", o->cache_text, &cache_size)) return 1;
     o->names = is_addr2line ? LLVM_NAME_NONE : LLVM_NAME_LINKAGE;
     if (r.functions)
-        o->names = strcmp(r.functions, "none") == 0 ? LLVM_NAME_NONE : strcmp(r.functions, "short") == 0 ? LLVM_NAME_SHORT : LLVM_NAME_LINKAGE;
+        o->names = strcmp(r.functions, "none") == 0    ? LLVM_NAME_NONE
+                   : strcmp(r.functions, "short") == 0 ? LLVM_NAME_SHORT
+                                                       : LLVM_NAME_LINKAGE;
     if (r.plain_functions) o->names = LLVM_NAME_LINKAGE;
     return -1;
 }

@@ -14,7 +14,8 @@ static const char *or_unknown(const char *text) { return text ? text : "??"; }
 /* ---- frames ---- */
 
 static void put_header(const struct llvm_printer *p, const struct llvm_asked *asked) {
-    if (p->print_address && (asked->has_addr || asked->has_stale_addr)) printf("0x%" PRIx64 "%s", asked->addr, p->pretty ? ": " : "\n");
+    if (p->print_address && (asked->has_addr || asked->has_stale_addr))
+        printf("0x%" PRIx64 "%s", asked->addr, p->pretty ? ": " : "\n");
 }
 
 static void put_footer(const struct llvm_printer *p) {
@@ -23,7 +24,9 @@ static void put_footer(const struct llvm_printer *p) {
 
 static void put_verbose(const struct llvm_printer *p, const struct llvm_frame *f) {
     printf("  Filename: %s\n", or_unknown(f->file));
-    if (f->start_line) printf("  Function start filename: %s\n  Function start line: %u\n", f->start_file ? f->start_file : "", f->start_line);
+    if (f->start_line)
+        printf("  Function start filename: %s\n  Function start line: %u\n", f->start_file ? f->start_file : "",
+               f->start_line);
     if (f->has_start_address && p->style == LLVM_STYLE_LLVM) printf("  Function start address: 0x%" PRIx64 "\n", f->start_address);
     printf("  Line: %u\n  Column: %u\n", f->line, f->column);
     if (f->discriminator) printf("  Discriminator: %u\n", f->discriminator);

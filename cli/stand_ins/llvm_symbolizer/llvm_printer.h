@@ -41,7 +41,8 @@ void llvm_list_end(struct llvm_printer *printer);
 char *llvm_source_context(const char *file, int64_t line, int64_t count);
 
 /* The same as JSON (llvm_json.c). */
-void llvm_json_frames(struct llvm_printer *printer, const struct llvm_asked *asked, const struct llvm_frames *frames, const char *key);
+void llvm_json_frames(struct llvm_printer *printer, const struct llvm_asked *asked, const struct llvm_frames *frames,
+                      const char *key);
 void llvm_json_global(struct llvm_printer *printer, const struct llvm_asked *asked, const struct llvm_global *global);
 void llvm_json_locals(struct llvm_printer *printer, const struct llvm_asked *asked, const struct llvm_locals *locals);
 void llvm_json_error(struct llvm_printer *printer, const struct llvm_asked *asked, const char *message);

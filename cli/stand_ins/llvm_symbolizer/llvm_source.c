@@ -64,7 +64,8 @@ char *llvm_source_context(const char *file, int64_t line, int64_t count) {
             size_t stop = newline ? (size_t)(newline - bytes) : end, shown = stop;
             if (shown > begin && bytes[shown - 1] == '\r') shown--;
             char head[48];
-            int length = snprintf(head, sizeof head, "%*" PRId64 "%s", number_width(last), number, number == line ? " >: " : "  : ");
+            int length = snprintf(head, sizeof head, "%*" PRId64 "%s", number_width(last), number,
+                                  number == line ? " >: " : "  : ");
             grow_text(&out, head, (size_t)length);
             grow_text(&out, bytes + begin, shown - begin);
             GROW_PUSH(&out, '\n');

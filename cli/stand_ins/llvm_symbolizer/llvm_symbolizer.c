@@ -77,7 +77,8 @@ static const char *read_module(const struct llvm_options *o, const char **text, 
     }
     if (given && !has_file && !has_id) return NULL;
     if (given) return "input file has already been specified";
-    if ((has_file || has_id) && !*skip_blanks(*text)) return has_file ? "must be followed by an input file" : "must be followed by a hash";
+    if ((has_file || has_id) && !*skip_blanks(*text))
+        return has_file ? "must be followed by an input file" : "must be followed by a hash";
     const char *name = skip_blanks(*text);
     if (has_file && (*name == '"' || *name == '\'') && !strchr(name + 1, *name)) return "unbalanced quotes in input file name";
     q->module = read_name(text);
@@ -120,7 +121,8 @@ static const char *read_query(const struct llvm_options *o, const char *text, st
 /* ---- answering ---- */
 
 /* What is at a symbol. */
-static struct llvm_frame find_place(const struct llvm_open_module *found, struct llvm_module *m, const struct llvm_request *request, uint64_t addr) {
+static struct llvm_frame find_place(const struct llvm_open_module *found, struct llvm_module *m,
+                                    const struct llvm_request *request, uint64_t addr) {
     if (!found->gsym) return llvm_find_code(m, request, addr);
     struct llvm_frames frames = llvm_gsym_find(found->gsym, request, addr, true);
     const struct llvm_frame place = frames.items[0];
@@ -128,7 +130,8 @@ static struct llvm_frame find_place(const struct llvm_open_module *found, struct
     return place;
 }
 
-static void print_places(struct llvm_session *s, const struct llvm_asked *asked, const struct llvm_open_module *open, struct llvm_module *m, uint64_t offset) {
+static void print_places(struct llvm_session *s, const struct llvm_asked *asked, const struct llvm_open_module *open,
+                         struct llvm_module *m, uint64_t offset) {
     struct llvm_frames places = { 0 };
     struct llvm_request request = s->request;
     request.skip_line_zero = false; /* LLVM looks for places of symbols without it */

@@ -59,7 +59,8 @@ static int report_frame(const struct frame_call *call, const struct csn_frame *f
     return result;
 }
 
-static int report_frames(const struct frame_call *call, const struct csn_index *index, const struct csn_frame_ref *refs, size_t count) {
+static int report_frames(const struct frame_call *call, const struct csn_index *index, const struct csn_frame_ref *refs,
+                         size_t count) {
     for (size_t i = 0; i < count; i++) {
         struct csn_frame frame;
         csn_index_resolve(index, &refs[i], &frame);
@@ -118,7 +119,8 @@ static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *gi
         return _URC_NO_REASON;
     }
     if (!is_exact) pc--;
-    walk->result = walk->state ? backtrace_pcinfo(walk->state, pc, walk->full, walk->error, walk->data) : walk->simple(walk->data, pc);
+    walk->result = walk->state ? backtrace_pcinfo(walk->state, pc, walk->full, walk->error, walk->data)
+                               : walk->simple(walk->data, pc);
     return walk->result ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
@@ -162,7 +164,8 @@ static int print_frame(void *data, uintptr_t pc, const char *filename, int linen
         backtrace_syminfo(print->state, pc, print_symbol, print_error, data);
         return 0;
     }
-    fprintf(print->file, "0x%lx %s\n\t%s:%d\n", (unsigned long)pc, function ? function : "???", filename ? filename : "???", lineno);
+    fprintf(print->file, "0x%lx %s\n\t%s:%d\n", (unsigned long)pc, function ? function : "???",
+            filename ? filename : "???", lineno);
     return 0;
 }
 

@@ -56,7 +56,8 @@ static bool report_function(const struct symbol_call *call, const struct csn_bac
     struct csn_frame frame;
     char name[1024];
     size_t cap = sizeof refs / sizeof *refs;
-    if (!module->index || csn_index_lookup_refs(module->index, call->addr - module->bias, CSN_LOOKUP_DEFAULT, refs, cap, &found, NULL) != CSN_OK)
+    if (!module->index || csn_index_lookup_refs(module->index, call->addr - module->bias, CSN_LOOKUP_DEFAULT, refs, cap,
+                                                &found, NULL) != CSN_OK)
         return false;
     if (!found.frame_count || found.frame_count > cap) return false;
     csn_index_resolve(module->index, &refs[found.frame_count - 1], &frame);

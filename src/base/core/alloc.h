@@ -23,8 +23,9 @@ static inline const struct csn_allocator *csni_allocator_or_default(const struct
  * All may return NULL; after a csni_realloc that failed the old block is still there. csni_free accepts NULL. */
 void *csni_alloc(const struct csn_allocator *a, size_t size);
 void *csni_alloc_zeroed(const struct csn_allocator *a, size_t count, size_t size); /* checked product */
-/* The same for what will be written here and there, and nearly everywhere: the pages of large memory are made present at once. A page
- * that is read before it is written takes two faults, and the second one interrupts every other thread. */
+/* The same for what will be written here and there, and nearly everywhere: the pages of large memory are made
+ * present at once. A page that is read before it is written takes two faults, and the second one interrupts every
+ * other thread. */
 void *csni_alloc_present(const struct csn_allocator *a, size_t count, size_t size);
 void *csni_realloc(const struct csn_allocator *a, void *ptr, size_t old_size, size_t new_size);
 void csni_free(const struct csn_allocator *a, void *ptr, size_t size);

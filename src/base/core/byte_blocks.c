@@ -1,7 +1,8 @@
 /* Whether the processor has what the vector code needs.
  *
- * glibc knows since the program started. __builtin_cpu_supports() would ask the processor itself, in each program before main(): a dozen
- * cpuid instructions, which a hypervisor answers in 12 us each (a tenth of the time of a lookup of one address). */
+ * glibc knows since the program started. __builtin_cpu_supports() would ask the processor itself, in each program
+ * before main(): a dozen cpuid instructions, which a hypervisor answers in 12 us each (a tenth of the time of a
+ * lookup of one address). */
 #include "base/core/byte_blocks.h"
 
 #if CSNI_BYTE_BLOCKS

@@ -9,8 +9,10 @@
 /* Names are UTF-8, as everywhere in the library. */
 static HANDLE open_utf8(const char *path) {
     WCHAR wide[4096];
-    if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, sizeof wide / sizeof *wide)) return INVALID_HANDLE_VALUE;
-    return CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+    if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, sizeof wide / sizeof *wide))
+        return INVALID_HANDLE_VALUE;
+    return CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
+                       FILE_FLAG_BACKUP_SEMANTICS, NULL);
 }
 
 static csn_status check_kind(HANDLE file, struct csn_error *err) {

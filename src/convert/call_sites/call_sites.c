@@ -372,8 +372,10 @@ csn_status csni_finish_call_sites(struct csni_conversion *c, const struct csni_n
     for (uint32_t b = 0; status >= 0 && b < c->batch_count; b++) {
         status = make_batch(&f, b);
         if (status == CSN_E_MEMORY) csni_fail_memory(err, 0);
-        if (status == CSN_E_LIMIT) csni_fail(err, status, NULL, 0, "more than 2^32 call sites or strings in one unit, or far longer names than "
-                                                             "real programs have");
+        if (status == CSN_E_LIMIT)
+            csni_fail(err, status, NULL, 0,
+                      "more than 2^32 call sites or strings in one unit, or far longer names than "
+                      "real programs have");
     }
     csni_vec_deinit(&f.given_to);
     csni_vec_deinit(&f.undefined.hashes);

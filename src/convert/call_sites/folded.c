@@ -21,8 +21,8 @@ static bool has_company(const struct csni_name_table *t, const struct csni_named
     return false;
 }
 
-/* The only symbol among `count` functions of one name, which ascend by address, that no function has been found for yet. NULL: none,
- * or there are several at different addresses. */
+/* The only symbol among `count` functions of one name, which ascend by address, that no function has been found for
+ * yet. NULL: none, or there are several at different addresses. */
 static struct csni_named *free_symbol(const struct csni_name_table *t, struct csni_named *named, size_t count,
                                       uint32_t size) {
     struct csni_named *found = NULL;

@@ -7,8 +7,8 @@
 
 enum { STEP = 1 << 20 }; /* a unit's length is not believed further ahead than that */
 
-/* A portion has address space for nearly any unit from the beginning, where there is plenty: what is never written costs nothing, and
- * growing copies what is there into pages that are new. */
+/* A portion has address space for nearly any unit from the beginning, where there is plenty: what is never written
+ * costs nothing, and growing copies what is there into pages that are new. */
 enum { CAPACITY = sizeof(void *) > 4 ? 32 << 20 : 2 << 20 };
 
 /* Of a smaller plain section, all units are listed at once. */

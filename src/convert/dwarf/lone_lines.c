@@ -82,8 +82,8 @@ static csn_status convert_table(void *context, uint32_t worker, size_t item, str
     return csni_unit_convert_lines(&l->workers->jobs[worker], &unit, &l->batches[item], err);
 }
 
-csn_status csni_lone_lines_convert(struct csni_unit_workers *workers, const struct csni_dwarf *dwarf, const struct csni_line_claims *claims,
-                                   uint8_t address_size, struct csn_error *err) {
+csn_status csni_lone_lines_convert(struct csni_unit_workers *workers, const struct csni_dwarf *dwarf,
+                                   const struct csni_line_claims *claims, uint8_t address_size, struct csn_error *err) {
     struct csni_conversion *c = workers->conversion;
     struct lone_lines l = { workers, dwarf, claims, address_size, csni_add_batches(c, (uint32_t)claims->tables.count) };
     if (!l.batches) return csni_fail_memory(err, claims->tables.count * sizeof *l.batches);

@@ -1,4 +1,5 @@
-/* Line tables that no unit names: of clang -gline-directives-only, which writes no units, and of assembler files with .loc alone. */
+/* Line tables that no unit names: of clang -gline-directives-only, which writes no units, and of assembler files
+ * with .loc alone. */
 #ifndef CSNI_LONE_LINES_H
 #define CSNI_LONE_LINES_H
 
@@ -28,7 +29,7 @@ bool csni_line_claims_find_tables(struct csni_line_claims *claims, struct csni_s
 void csni_line_claims_keep_lone(struct csni_line_claims *claims);
 
 /* Adds a batch for each table that was kept, with rows that belong to no function of a unit. The workers are bound to `dwarf`. */
-csn_status csni_lone_lines_convert(struct csni_unit_workers *workers, const struct csni_dwarf *dwarf, const struct csni_line_claims *claims,
-                                   uint8_t address_size, struct csn_error *err);
+csn_status csni_lone_lines_convert(struct csni_unit_workers *workers, const struct csni_dwarf *dwarf,
+                                   const struct csni_line_claims *claims, uint8_t address_size, struct csn_error *err);
 
 #endif

@@ -2,8 +2,9 @@
  *
  * Three parallel loops: inflate the sections that are needed, compile the abbreviation tables, convert the units. A compressed
  * .debug_info is read in portions of whole units instead: while the units of one are converted, the next ones inflate, into the
- * memory of those before. A large one of a mapped file, too: listing all of its units first would bring it into memory once more. That
- * takes units that refer to nothing beyond themselves; where others appear, the section is read as a whole. */
+ * memory of those before. A large one of a mapped file, too: listing all of its units first would bring it into
+ * memory once more. That takes units that refer to nothing beyond themselves; where others appear, the section is
+ * read as a whole. */
 #include "convert/dwarf/source_dwarf.h"
 
 #include <stdio.h>
@@ -80,7 +81,9 @@ static void order_sections(struct reading *r) {
     const struct csni_section *sections = r->object->sections;
     for (uint32_t i = 0; i < CSNI_DWARF_SECTION_COUNT; i++) {
         uint32_t index = r->section[i];
-        if (index == CSNI_NO_SECTION || (sections[index].flags & CSNI_SECTION_NOBITS) || (i == CSNI_DWARF_INFO && r->stream)) continue;
+        if (index == CSNI_NO_SECTION || (sections[index].flags & CSNI_SECTION_NOBITS) ||
+            (i == CSNI_DWARF_INFO && r->stream))
+            continue;
         uint32_t at = r->read_count++;
         for (; at && sections[r->section[r->read_order[at - 1]]].size < sections[index].size; at--)
             r->read_order[at] = r->read_order[at - 1];
@@ -158,7 +161,9 @@ static csn_status convert_whole(struct reading *r, struct csn_error *err) {
     loop->split = NULL;
     CSNI_TRY(status);
     CSNI_TRY(find_lone_lines(r, err));
-    return r->claims.tables.count ? csni_lone_lines_convert(&r->workers, r->dwarf, &r->claims, r->object->address_size, err) : CSN_OK;
+    return r->claims.tables.count
+               ? csni_lone_lines_convert(&r->workers, r->dwarf, &r->claims, r->object->address_size, err)
+               : CSN_OK;
 }
 
 static void forget_lines(void *context, uint64_t begin, uint64_t end) {
@@ -253,7 +258,8 @@ static void release_sections(const struct reading *r, bool later) {
     struct csni_read_sections *list = &r->conversion->read_sections;
     list->object = r->object;
     for (uint32_t i = 0; i < CSNI_DWARF_SECTION_COUNT; i++) {
-        bool keep = i == CSNI_DWARF_STR || i == CSNI_DWARF_LINE_STR || ((i == CSNI_DWARF_INFO || i == CSNI_DWARF_TYPES) && r->loop.lifetime == CSNI_LIFETIME_ALL);
+        bool keep = i == CSNI_DWARF_STR || i == CSNI_DWARF_LINE_STR ||
+                    ((i == CSNI_DWARF_INFO || i == CSNI_DWARF_TYPES) && r->loop.lifetime == CSNI_LIFETIME_ALL);
         if (keep || r->section[i] == CSNI_NO_SECTION) continue;
         if (later) list->section[list->count++] = r->section[i];
         else csni_object_release_section(r->object, r->section[i]);

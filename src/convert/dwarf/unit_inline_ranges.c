@@ -1,5 +1,6 @@
-/* What is inlined in a call is within the call: code that only the inner one names is of all around it, as llvm-symbolizer and addr2line
- * have it. GCC's strict DWARF 2 names the first range of each call, BOLT one range of calls that it does not understand. */
+/* What is inlined in a call is within the call: code that only the inner one names is of all around it, as
+ * llvm-symbolizer and addr2line have it. GCC's strict DWARF 2 names the first range of each call, BOLT one range of
+ * calls that it does not understand. */
 #include "convert/dwarf/unit_inline_ranges.h"
 
 #include "base/core/fail.h"
@@ -83,7 +84,8 @@ static bool comes_before(const void *context, const void *a, const void *b) {
 static void order_ranges(struct csni_unit_job *job) {
     struct csni_inline_range *items = job->inline_ranges.items;
     size_t count = job->inline_ranges.count, kept = 0;
-    if (!csni_is_sorted(items, count, sizeof *items, comes_before, NULL)) csni_heap_sort(items, count, sizeof *items, comes_before, NULL);
+    if (!csni_is_sorted(items, count, sizeof *items, comes_before, NULL))
+        csni_heap_sort(items, count, sizeof *items, comes_before, NULL);
     for (size_t i = 0; i < count; i++) {
         struct csni_inline_range *last = kept ? &items[kept - 1] : NULL;
         if (!last || last->call != items[i].call || last->high < items[i].low) items[kept++] = items[i];
@@ -118,7 +120,8 @@ static bool write_nodes(struct csni_unit_job *job, uint64_t start) {
     return true;
 }
 
-csn_status csni_unit_add_any_inlines(struct csni_unit_job *job, struct csni_open_function *f, uint64_t start, uint64_t end, size_t *kept) {
+csn_status csni_unit_add_any_inlines(struct csni_unit_job *job, struct csni_open_function *f, uint64_t start,
+                                     uint64_t end, size_t *kept) {
     CSNI_TRY(gather_within(job, f, start, end));
     order_ranges(job);
     *kept = job->inline_ranges.count;
@@ -133,8 +136,8 @@ csn_status csni_unit_add_strays(struct csni_unit_job *job, struct csni_open_func
         if (job->inline_ranges.items[i].high > high) high = job->inline_ranges.items[i].high;
     }
     if (high - low > UINT32_MAX) {
-        csni_batch_note(job->writer, CSN_EVENT_INLINE_OUTSIDE_PARENT, "function DIE 0x%llx, [0x%llx, 0x%llx)", (ull)f->die_off, (ull)low,
-                        (ull)high);
+        csni_batch_note(job->writer, CSN_EVENT_INLINE_OUTSIDE_PARENT, "function DIE 0x%llx, [0x%llx, 0x%llx)",
+                        (ull)f->die_off, (ull)low, (ull)high);
         return CSN_OK;
     }
     order_ranges(job);

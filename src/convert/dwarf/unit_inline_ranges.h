@@ -1,5 +1,5 @@
-/* Inlined calls of a function that do not lie within one another, or not within the function: what the straight way of unit_inlines.c
- * does not know. */
+/* Inlined calls of a function that do not lie within one another, or not within the function: what the straight way
+ * of unit_inlines.c does not know. */
 #ifndef CSNI_UNIT_INLINE_RANGES_H
 #define CSNI_UNIT_INLINE_RANGES_H
 
@@ -19,7 +19,8 @@ static inline bool csni_ranges_contain(const struct csni_address_range *ranges, 
 CSNI_COLD void csni_unit_note_outer_range(struct csni_unit_job *job, const struct csni_die *die, struct csni_address_range r);
 
 /* Adds the calls that lie in [start, end) to the function begun last. *kept: how many parts they have there. */
-csn_status csni_unit_add_any_inlines(struct csni_unit_job *job, struct csni_open_function *f, uint64_t start, uint64_t end, size_t *kept);
+csn_status csni_unit_add_any_inlines(struct csni_unit_job *job, struct csni_open_function *f, uint64_t start,
+                                     uint64_t end, size_t *kept);
 
 /* Writes the calls that lie in code which the complete function `f` does not have, as a stray (model.h). */
 csn_status csni_unit_add_strays(struct csni_unit_job *job, struct csni_open_function *f);

@@ -126,7 +126,8 @@ csn_status csni_unit_add_inlines(struct csni_unit_job *job, struct csni_open_fun
     if (job->inlined.count == f->first_inlined) return CSN_OK;
     bool cut_off = end - start == UINT32_MAX; /* of a function that was larger */
     size_t kept = 0;
-    CSNI_TRY(f->ranges_nest && !cut_off ? add_nested(job, f, start, end, &kept) : csni_unit_add_any_inlines(job, f, start, end, &kept));
+    CSNI_TRY(f->ranges_nest && !cut_off ? add_nested(job, f, start, end, &kept)
+                                        : csni_unit_add_any_inlines(job, f, start, end, &kept));
     CSNI_TRY(csni_unit_charge(job, kept));
     if (!kept && !f->inlined_elsewhere)
         csni_batch_note(job->writer, CSN_EVENT_INLINE_WITHOUT_RANGES, "function at 0x%llx", (unsigned long long)start);

@@ -60,7 +60,8 @@ struct csni_unit_stream {
 enum { SLOTS_MAX = 24 };
 
 /* A conversion needs most memory when all units are converted. Until half of them are, or three quarters by one worker, a portion's
- * memory stays for the next one, so that no page has to be given back and taken again; then little does, and one slot less is used. */
+ * memory stays for the next one, so that no page has to be given back and taken again; then little does, and one
+ * slot less is used. */
 enum { KEPT_EARLY = 8 << 20, KEPT_LATE = 2 << 20 };
 
 /* .debug_line is given back in steps of so many bytes: whole pages on every system. */
@@ -144,15 +145,16 @@ static void free_unused(struct csni_unit_stream *s) {
         if (s->slots[i].state == EMPTY) csni_portion_free(&s->slots[i].portion);
 }
 
-/* The slot of the first portion that is in this state, and has units to hand out if that is READY: of those that the worker inflated
- * where there is one, or else of all. */
+/* The slot of the first portion that is in this state, and has units to hand out if that is READY: of those that the
+ * worker inflated where there is one, or else of all. */
 static struct slot *next_slot(const struct csni_unit_stream *s, enum state state, uint32_t worker) {
     struct slot *first = NULL;
     for (uint32_t i = 0; i < s->slot_count; i++) {
         struct slot *slot = &s->slots[i];
         if (slot->state != state || slot->number >= s->end || (state == READY && slot->taken == slot->count)) continue;
-        bool is_own = slot->worker == worker, is_better = first && first->worker == worker ? is_own && slot->number < first->number
-                                                                                      : !first || is_own || slot->number < first->number;
+        bool is_own = slot->worker == worker, is_better = first && first->worker == worker
+                                                              ? is_own && slot->number < first->number
+                                                              : !first || is_own || slot->number < first->number;
         if (is_better) first = slot;
     }
     return first;

@@ -22,7 +22,8 @@ struct found {
     bool too_many;
 };
 
-static bool add(struct csni_zero_symbol *list, uint32_t *count, const struct csni_symbol *s, struct found *f, struct csni_arena *arena) {
+static bool add(struct csni_zero_symbol *list, uint32_t *count, const struct csni_symbol *s, struct found *f,
+                struct csni_arena *arena) {
     if (*count == CSNI_ZERO_SYMBOLS_MAX) {
         f->too_many = true;
         return true;
@@ -47,7 +48,8 @@ static bool look_at(struct csni_conversion *c, const struct csni_symbol *s, stru
 static void settle(struct csni_zero_code *zero, const struct found *f) {
     zero->is_shared = f->any_function && !f->too_many;
     if (f->has_data) return; /* labels are of data, then */
-    for (uint32_t i = 0; i < f->label_count && zero->count < CSNI_ZERO_SYMBOLS_MAX; i++) zero->symbols[zero->count++] = f->labels[i];
+    for (uint32_t i = 0; i < f->label_count && zero->count < CSNI_ZERO_SYMBOLS_MAX; i++)
+        zero->symbols[zero->count++] = f->labels[i];
     if (!zero->count && f->has_code) zero->count = 1;
 }
 

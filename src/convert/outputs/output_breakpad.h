@@ -5,8 +5,8 @@
 #include "base/sink.h"
 #include "convert/conversion.h"
 
-/* When DWARF has been read, of which there was some: what needs nothing of the model is begun in the background, in c->stacks. Nothing
- * happens where another format is written. */
+/* When DWARF has been read, of which there was some: what needs nothing of the model is begun in the background, in
+ * c->stacks. Nothing happens where another format is written. */
 csn_status csni_begin_breakpad(struct csni_conversion *c, struct csn_error *err);
 
 /* As csni_output.write. */

@@ -83,7 +83,8 @@ static csn_status write_whole(struct output *o, struct csni_pool *pool, const st
                               struct csn_convert_report *report, struct csn_error *err) {
     struct csn_bytes bytes = { NULL, 0, o->model->alloc };
     struct csni_sink memory = csni_memory_sink(&bytes);
-    csn_status status = csni_gsym_write(o->model, (enum csni_gsym_target)(CSNI_GSYM_WRITE_V1 | CSNI_GSYM_WRITE_PLAIN), pool, &memory, report, err);
+    csn_status status = csni_gsym_write(o->model, (enum csni_gsym_target)(CSNI_GSYM_WRITE_V1 | CSNI_GSYM_WRITE_PLAIN),
+                                        pool, &memory, report, err);
     if (status >= 0)
         status = write_object(o, (struct csni_span){ bytes.ptr, bytes.size }, (struct csni_span){ NULL, 0 }, sink, report, err);
     csn_bytes_free(&bytes);

@@ -19,7 +19,8 @@ static csn_status write_gsym(const struct csni_model *model, const struct csn_co
                                                                              : CSNI_GSYM_WRITE_V1;
     const struct csni_gsym_additions additions = { .names = options->flags & CSN_CONVERT_NAME_TABLE,
                                                    .remote_layout = options->flags & CSN_CONVERT_REMOTE_LAYOUT };
-    if (options->flags & CSN_CONVERT_ACCELERATE) return csni_gsym_write_accelerated(model, target, &additions, pool, sink, report, err);
+    if (options->flags & CSN_CONVERT_ACCELERATE)
+        return csni_gsym_write_accelerated(model, target, &additions, pool, sink, report, err);
     if (additions.names) return csni_gsym_write_with_names(model, target, pool, sink, report, err);
     return csni_gsym_write(model, target, pool, sink, report, err);
 }

@@ -1,7 +1,7 @@
-/* The order is that of Mozilla's dump_syms: .debug_frame, then .eh_frame, records as they stand there; of PE images, .pdata alone; of
- * Mach-O images __unwind_info in place of __eh_frame.
- * Records are cut into runs; workers turn each into a text of its own. They need nothing of the model: while it is made, mostly by one
- * thread after all units have been converted, another one makes the first texts. */
+/* The order is that of Mozilla's dump_syms: .debug_frame, then .eh_frame, records as they stand there; of PE images,
+ * .pdata alone; of Mach-O images __unwind_info in place of __eh_frame.
+ * Records are cut into runs; workers turn each into a text of its own. They need nothing of the model: while it is
+ * made, mostly by one thread after all units have been converted, another one makes the first texts. */
 #include "convert/outputs/stack_records.h"
 
 #include <stdatomic.h>
@@ -143,7 +143,8 @@ static bool add_exception_data(struct csni_stack_records *m) {
 
 /* ---- runs ---- */
 
-static csn_status add_stack_run(struct csni_stack_records *m, const struct stack_source *source, uint64_t off, struct csn_error *err) {
+static csn_status add_stack_run(struct csni_stack_records *m, const struct stack_source *source, uint64_t off,
+                                struct csn_error *err) {
     struct stack_run run = { .source = source, .off = off, .end = off };
     return csni_vec_push(&m->runs, run) ? CSN_OK : csni_fail_memory(err, sizeof run);
 }

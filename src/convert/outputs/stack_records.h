@@ -8,7 +8,8 @@
 
 struct csni_stack_records;
 
-/* What the records are of: the image, and its debug file or the image of a debug-only file; both may be NULL. Addresses count from `base`. */
+/* What the records are of: the image, and its debug file or the image of a debug-only file; both may be NULL.
+ * Addresses count from `base`. */
 struct csni_stack_image {
     struct csni_object *object, *other;
     uint64_t base;

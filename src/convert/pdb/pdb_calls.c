@@ -51,8 +51,8 @@ static const struct csni_pdb_fragment *find_fragment(struct csni_pdb_job *job, u
 }
 
 /* Pieces of the function itself from a fragment's rows, up to `end`. */
-static csn_status add_fragment(struct csni_pdb_job *job, const struct csni_pdb_fragment *f, uint64_t begin, uint64_t end, uint32_t *done,
-                               struct csn_error *err) {
+static csn_status add_fragment(struct csni_pdb_job *job, const struct csni_pdb_fragment *f, uint64_t begin,
+                               uint64_t end, uint32_t *done, struct csn_error *err) {
     const struct csni_pdb_row *rows = job->lines.rows.items + f->first_row;
     size_t i = begin > f->at ? csni_upper_bound(rows, f->row_count, off, begin - f->at) : 0;
     for (i -= i > 0; i < f->row_count && f->at + rows[i].off < end; i++) {
@@ -214,8 +214,8 @@ static csn_status read_runs_from(struct csni_pdb_job *job, const struct csni_pdb
     return csni_pdb_read_annotations(site->record.annotations, inlinee, job->function.size, &job->runs, err);
 }
 
-/* Functions of one name may share an id (`drop` of two types in Rust), and each has its own place. Of several the first that fits is
- * taken. Fills job->runs. */
+/* Functions of one name may share an id (`drop` of two types in Rust), and each has its own place. Of several the
+ * first that fits is taken. Fills job->runs. */
 enum { PLACES_MAX = 64 };
 static csn_status find_runs(struct csni_pdb_job *job, const struct csni_pdb_site *site, struct csn_error *err) {
     const struct csni_pdb_inlinee *first = csni_pdb_find_inlinee(&job->lines, site->record.inlinee), *best = first;
@@ -256,13 +256,15 @@ static csn_status add_site(struct csni_pdb_job *job, struct csni_pdb_site *site,
     }
     if (parent == end) return CSN_OK;
     if (site->depth >= CSN_INLINE_DEPTH_MAX) {
-        csni_batch_note(job->writer, CSN_EVENT_INLINE_TOO_DEEP, "%.*s", (int)(job->function.name.len < 80 ? job->function.name.len : 80),
-                        job->function.name.ptr);
+        csni_batch_note(job->writer, CSN_EVENT_INLINE_TOO_DEEP, "%.*s",
+                        (int)(job->function.name.len < 80 ? job->function.name.len : 80), job->function.name.ptr);
         return CSN_OK;
     }
     CSNI_TRY(read_runs(job, site, err));
     uint32_t name = job->runs.count ? add_site_name(job, site->record.inlinee) : 0;
-    if (job->runs.count && !name) csni_batch_note(job->writer, CSN_EVENT_DAMAGED_RANGES, "inlined function 0x%x has no name", site->record.inlinee);
+    if (job->runs.count && !name)
+        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_RANGES, "inlined function 0x%x has no name",
+                        site->record.inlinee);
     for (; name && parent < end; parent++) {
         struct csni_pdb_call around = job->calls.items[parent];
         CSNI_TRY(cut_runs(job, &around, site->depth, err));

@@ -81,7 +81,8 @@ static csn_status open_exporter(struct csni_pdb_imports *imports, struct csn_str
     uint32_t module = imports->by_name[at];
     struct csni_pdb_exporter *exporter = &imports->exporters[module];
     bool has_stream = imports->pdb->modules.items[module].stream != CSNI_PDB_NO_STREAM;
-    if (!exporter->is_read && has_stream && csni_pdb_read_exports(imports->pdb, module, &exporter->exports, &damage) == CSN_E_MEMORY)
+    if (!exporter->is_read && has_stream &&
+        csni_pdb_read_exports(imports->pdb, module, &exporter->exports, &damage) == CSN_E_MEMORY)
         return csni_fail_memory(err, 0);
     exporter->is_read = true;
     *out = &exporter->exports;
@@ -100,8 +101,8 @@ static csn_status find_exported(struct csni_pdb_imports *imports, struct csn_str
     return CSN_OK;
 }
 
-csn_status csni_pdb_imports_resolve(struct csni_pdb_imports *imports, const struct csni_pdb_lines *lines, uint32_t id, uint32_t *out,
-                                    struct csn_error *err) {
+csn_status csni_pdb_imports_resolve(struct csni_pdb_imports *imports, const struct csni_pdb_lines *lines, uint32_t id,
+                                    uint32_t *out, struct csn_error *err) {
     struct csn_str module;
     uint32_t own_id;
     *out = id;

@@ -17,7 +17,7 @@ void csni_pdb_imports_init(struct csni_pdb_imports *imports, const struct csni_p
 void csni_pdb_imports_deinit(struct csni_pdb_imports *imports);
 
 /* The id that an imported one of a module stands for; one that is not imported stays as it is. CSN_NONE: it leads nowhere. */
-csn_status csni_pdb_imports_resolve(struct csni_pdb_imports *imports, const struct csni_pdb_lines *lines, uint32_t id, uint32_t *out,
-                                    struct csn_error *err);
+csn_status csni_pdb_imports_resolve(struct csni_pdb_imports *imports, const struct csni_pdb_lines *lines, uint32_t id,
+                                    uint32_t *out, struct csn_error *err);
 
 #endif

@@ -106,8 +106,9 @@ static csn_status read_module(struct csni_pdb_job *job, const struct csni_pdb_mo
     struct csni_span symbols = { NULL, 0 }, c13 = symbols;
     csn_status status = csni_pdb_cut_module(module, bytes, &symbols, &c13, &damage);
     if (status < 0) {
-        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_UNIT, "module %.*s: %s", (int)(module->name.len < 80 ? module->name.len : 80),
-                        module->name.ptr, csn_error_text(&damage));
+        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_UNIT, "module %.*s: %s",
+                        (int)(module->name.len < 80 ? module->name.len : 80), module->name.ptr,
+                        csn_error_text(&damage));
         return CSN_OK;
     }
     status = csni_pdb_read_lines(c13, &job->lines, &damage);

@@ -1,5 +1,5 @@
-/* Names of code that no function has: labels of assembler source, stubs, parts of a section that are called after their function. One
- * becomes a function where nothing that is known better covers its place. */
+/* Names of code that no function has: labels of assembler source, stubs, parts of a section that are called after
+ * their function. One becomes a function where nothing that is known better covers its place. */
 #ifndef CSNI_CODE_LABELS_H
 #define CSNI_CODE_LABELS_H
 

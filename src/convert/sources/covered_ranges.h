@@ -1,5 +1,5 @@
-/* The ranges of functions that have rows or inlined calls. A symbol of the same range adds nothing but a name, so it need not become
- * a function at all. */
+/* The ranges of functions that have rows or inlined calls. A symbol of the same range adds nothing but a name, so it
+ * need not become a function at all. */
 #ifndef CSNI_COVERED_RANGES_H
 #define CSNI_COVERED_RANGES_H
 

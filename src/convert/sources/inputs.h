@@ -22,8 +22,8 @@ struct csni_input_file {
     char *path;               /* of the file that is mapped */
     struct csni_file_map map;
 };
-/* Maps the file at `path`. In a dSYM bundle, which is a folder, that is the DWARF file Contents/Resources/DWARF/NAME. CSN_E_NOT_FOUND,
- * CSN_E_ARGUMENT (several files) name the folder. */
+/* Maps the file at `path`. In a dSYM bundle, which is a folder, that is the DWARF file
+ * Contents/Resources/DWARF/NAME. CSN_E_NOT_FOUND, CSN_E_ARGUMENT (several files) name the folder. */
 csn_status csni_input_file_open(struct csni_input_file *file, const char *path, const struct csn_allocator *alloc,
                                 struct csn_error *err);
 void csni_input_file_close(struct csni_input_file *file);

@@ -48,8 +48,8 @@ csn_status csni_source_debug_map(struct csni_conversion *c, struct csn_error *er
 csn_status csni_source_go(struct csni_conversion *c, struct csn_error *err);
 /* Functions from the BTF of an eBPF object (source_btf.c): one batch, none where it has no line information. */
 csn_status csni_source_btf(struct csni_conversion *c, struct csn_error *err);
-/* Functions from symbol tables: two batches, of functions and of labels. An ELF image's own table is read by a background task, while other sources are read;
- * csni_source_symbols() adds its batch after theirs. */
+/* Functions from symbol tables: two batches, of functions and of labels. An ELF image's own table is read by a
+ * background task, while other sources are read; csni_source_symbols() adds its batch after theirs. */
 struct csni_symbol_source {
     struct csni_conversion *conversion;
     struct csni_object *debug;        /* the image's debug file; NULL: none */

@@ -44,7 +44,8 @@ static csn_status add_member_text(struct archive_reading *r, const struct csni_o
         uint64_t end;
         if (!(s->flags & CSNI_SECTION_ALLOC) || !s->size) continue;
         if (s->addr < r->end || !csni_add_u64(s->addr, s->size, &end))
-            return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "section %" PRIu32 " has an address of its own, 0x%" PRIx64, i, s->addr);
+            return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
+                             "section %" PRIu32 " has an address of its own, 0x%" PRIx64, i, s->addr);
         if (!(s->flags & CSNI_SECTION_EXEC)) continue;
         struct csni_text_range range = { s->addr, end };
         struct csni_text_range *last = image->text.count ? &image->text.items[image->text.count - 1] : NULL;
@@ -73,7 +74,8 @@ static const char *why_not(const struct csni_conversion *c, const struct csni_ob
     const char *arch = c->options.arch;
     if (object->kind != CSNI_OBJECT_RELOCATABLE) return "linked, and no object file";
     const struct csni_object *first = c->members.count ? c->members.items[0] : object;
-    if (arch && object->arch[0] && !csni_str_is(csni_str(arch), object->arch)) return "of another machine than the one that was chosen";
+    if (arch && object->arch[0] && !csni_str_is(csni_str(arch), object->arch))
+        return "of another machine than the one that was chosen";
     bool same = first->container == object->container && first->machine == object->machine &&
                 first->address_size == object->address_size && first->big_endian == object->big_endian;
     return same ? NULL : "of another machine than the first member";
@@ -216,7 +218,8 @@ static csn_status read_nested_member(struct archive_reading *r, const struct csn
         r->nested_name = m->name;
     }
     csn_status status = csni_archive_at(r->nested->bytes, m->nested_at, &nested, &damage);
-    if (status == CSN_OK && !csni_archive_recognize(nested.bytes)) return read_one_member(r, &nested, r->nested->found.is_mapped, err);
+    if (status == CSN_OK && !csni_archive_recognize(nested.bytes))
+        return read_one_member(r, &nested, r->nested->found.is_mapped, err);
     lose_member(r, m->name, status < 0 ? csn_error_text(&damage) : "has no such member");
     return CSN_OK;
 }
@@ -251,7 +254,8 @@ csn_status csni_source_archive(struct csni_conversion *c, struct csn_error *err)
     csn_status status;
     CSNI_TRY(csni_archive_open(c->input.file, &archive, err));
     while ((status = csni_archive_next(&archive, &member, err)) == CSN_OK) {
-        status = archive.is_thin ? read_thin_member(&r, &member, err) : read_member_or_archive(&r, &member, c->input.is_mapped, err);
+        status = archive.is_thin ? read_thin_member(&r, &member, err)
+                                 : read_member_or_archive(&r, &member, c->input.is_mapped, err);
         c->object = NULL; /* the list of members has it */
         if (status < 0) return name_member(member.name, status, err);
     }

@@ -37,7 +37,8 @@ static void find_code_section(const struct csni_object *object, struct csn_str n
     }
 }
 
-/* Ascending by address. Each of the `count` items of `size` bytes begins with its place. Those of sections that are not there are left out. */
+/* Ascending by address. Each of the `count` items of `size` bytes begins with its place. Those of sections that are
+ * not there are left out. */
 static csn_status place_items(struct csni_conversion *c, const void *items, size_t count, size_t size, struct btf_items *out,
                               struct csn_error *err) {
     struct section_range range = { .name = { NULL, 0 } };
@@ -110,7 +111,8 @@ static bool stored_bytes(const struct csni_object *object, const char *name, str
     uint32_t section = csni_object_find_section(object, name);
     if (section == CSNI_NO_SECTION) return false;
     const struct csni_section *s = &object->sections[section];
-    return !(s->flags & (CSNI_SECTION_NOBITS | CSNI_SECTION_COMPRESSED)) && csni_span_sub(object->file, s->file_off, s->file_size, out);
+    return !(s->flags & (CSNI_SECTION_NOBITS | CSNI_SECTION_COMPRESSED)) &&
+           csni_span_sub(object->file, s->file_off, s->file_size, out);
 }
 
 csn_status csni_source_btf(struct csni_conversion *c, struct csn_error *err) {

@@ -91,7 +91,8 @@ static csn_status check_object_kind(const struct csni_object *object, struct csn
 static void note_stabs(struct csni_conversion *c) {
     uint32_t section = csni_object_find_section(c->object, ".stab");
     if (section == CSNI_NO_SECTION || !c->object->sections[section].file_size) return;
-    csni_report_add(c->report, CSN_EVENT_UNREAD_DEBUG_INFO, 1, csni_str("STABS in .stab; lines and inlined calls come from DWARF only"));
+    csni_report_add(c->report, CSN_EVENT_UNREAD_DEBUG_INFO, 1,
+                    csni_str("STABS in .stab; lines and inlined calls come from DWARF only"));
 }
 
 /* What split DWARF tells means nothing without the program, which has the addresses. */

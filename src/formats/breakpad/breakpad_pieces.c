@@ -78,8 +78,9 @@ static csn_status write_ready(struct window *w, struct csn_error *err) {
     return status;
 }
 
-/* Pieces are handed out in order, so the one that all others wait for is always at work. What is written for each field of a record,
- * the size of the text, is on the worker's own stack: in the window it would be in one cache line with that of other workers' pieces. */
+/* Pieces are handed out in order, so the one that all others wait for is always at work. What is written for each
+ * field of a record, the size of the text, is on the worker's own stack: in the window it would be in one cache line
+ * with that of other workers' pieces. */
 static csn_status make_piece(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct window *w = context;

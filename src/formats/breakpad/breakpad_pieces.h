@@ -31,7 +31,8 @@ void csni_breakpad_pieces_deinit(struct csni_breakpad_pieces *p);
 
 /* Adds a text, which is empty afterwards. */
 csn_status csni_breakpad_pieces_add(struct csni_breakpad_pieces *p, struct csni_buffer *text, struct csn_error *err);
-/* Makes pieces 0 to count - 1 and adds them in this order. Piece `late` (`count`: there is none) is made when all before it have been
+/* Makes pieces 0 to count - 1 and adds them in this order. Piece `late` (`count`: there is none) is made when all
+ * before it have been
  * made and added: it may hold what came up while they were. */
 csn_status csni_breakpad_pieces_make(struct csni_breakpad_pieces *p, size_t count, size_t late, csni_breakpad_make_piece *make,
                                      void *context, struct csn_error *err);

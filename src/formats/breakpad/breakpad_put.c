@@ -123,7 +123,8 @@ static inline char *line_file_text(struct csni_breakpad_lines *l, char *p, uint3
     return p + l->file_size;
 }
 
-void csni_breakpad_put_line(struct csni_buffer *t, struct csni_breakpad_lines *lines, uint64_t addr, uint32_t size, uint32_t line, uint32_t file) {
+void csni_breakpad_put_line(struct csni_buffer *t, struct csni_breakpad_lines *lines, uint64_t addr, uint32_t size,
+                            uint32_t line, uint32_t file) {
     char *p = text_capacity(t, 2 * (HEX_MOST + 1) + DEC_MOST + 1 + sizeof lines->file_text + 1), *end = p;
     if (!p) return;
     end = line_addr_text(lines, end, addr);

@@ -20,7 +20,8 @@ struct csni_breakpad_lines {
     uint8_t upper_size, hundreds_size, file_size;
     char upper_text[16], hundreds_text[16], file_text[16];
 };
-void csni_breakpad_put_line(struct csni_buffer *t, struct csni_breakpad_lines *lines, uint64_t addr, uint32_t size, uint32_t line, uint32_t file);
+void csni_breakpad_put_line(struct csni_buffer *t, struct csni_breakpad_lines *lines, uint64_t addr, uint32_t size,
+                            uint32_t line, uint32_t file);
 /* A name to the end of the line, and LF. Bytes that would end the line or the name sooner become '_'; nothing at all becomes
  * "<name omitted>". `demangle` may be NULL. */
 void csni_breakpad_put_name(struct csni_buffer *t, struct csn_str name, csni_demangler *demangle);

@@ -1,7 +1,8 @@
 /* Writing a Breakpad symbol file.
  *
- * Names of inlined functions get their numbers first, in the order in which they are used. Then names, functions and STACK records are
- * written in runs, each by one worker into a text of its own; the texts go out one after the other. */
+ * Names of inlined functions get their numbers first, in the order in which they are used. Then names, functions and
+ * STACK records are written in runs, each by one worker into a text of its own; the texts go out one after the
+ * other. */
 #include "base/core/fail.h"
 #include "base/lines.h"
 #include "formats/breakpad/breakpad_pieces.h"

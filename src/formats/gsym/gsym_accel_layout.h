@@ -1,9 +1,10 @@
 /* The stored accelerator as it lies in a GSYM file of version 1 or 2: ours, and may be missing. All numbers are little-endian,
  * whatever the byte order of the file. docs/formats/gsym.md tells the whole.
  *
- * A region after the records that begins at a multiple of a page: u32 magic, u32 revision, u64 0; the table of buckets: where its block
- * begins, from the table's end on, and the name of its first function; blocks and nodes; files. The trailer says where the region is. It
- * ends where the address sample, the members or the string table begins, whichever is first, so that tables and the first strings
+ * A region after the records that begins at a multiple of a page: u32 magic, u32 revision, u64 0; the table of buckets:
+ * where its block begins, from the table's end on, and the name of its first function; blocks and nodes; files. The
+ * trailer says where the region is. It ends where the address sample, the members or the string table begins, whichever
+ * is first, so that tables and the first strings
  * stay together: a remote reader has them with one request. Version 2 also has a section of its own type for the region. */
 #ifndef CSNI_GSYM_ACCEL_LAYOUT_H
 #define CSNI_GSYM_ACCEL_LAYOUT_H
@@ -42,7 +43,8 @@ enum {
 };
 
 /* Node n is at n times the bytes of a node after the table's end; the nodes of a function are one after the other, before its first
- * block. Node 0 stands for none. The fields of a node, an inlined call, one after the other without gaps, from the lowest bit of its first byte on. */
+ * block. Node 0 stands for none. The fields of a node, an inlined call, one after the other without gaps, from the
+ * lowest bit of its first byte on. */
 enum csni_accel_node_field {
     CSNI_ACCEL_F_NAME,
     CSNI_ACCEL_F_LENGTH,           /* of the name */
@@ -69,11 +71,12 @@ enum {
     CSNI_ACCEL_OVERREAD = 16       /* bytes after a block that may be read with it */
 };
 
-/* For remote readers, where the trailer has CSNI_ACCEL_T_FIRST_READ: inlined calls and some names that a block's stacks need lie at most
- * CSNI_ACCEL_NEAR bytes before it. Calls that are farther away are repeated as nodes of their own. Names end right before a block
- * that has CSNI_ACCEL_HAS_NAMES, copies of strings of the table: u32 count; for each u32 offset in the string table, u32 length; texts
- * with their NULs; u32 bytes from the end of the names before these, which belong to the block, too, as far as they are near; 0: none are; u32
- * bytes of all this. */
+/* For remote readers, where the trailer has CSNI_ACCEL_T_FIRST_READ: inlined calls and some names that a block's stacks
+ * need lie at most CSNI_ACCEL_NEAR bytes before it. Calls that are farther away are repeated as nodes of their own.
+ * Names end right before a block
+ * that has CSNI_ACCEL_HAS_NAMES, copies of strings of the table: u32 count; for each u32 offset in the string table,
+ * u32 length; texts with their NULs; u32 bytes from the end of the names before these, which belong to the block,
+ * too, as far as they are near; 0: none are; u32 bytes of all this. */
 enum {
     CSNI_ACCEL_FIRST_READ = 400 << 10, /* as written */
     CSNI_ACCEL_HAS_NAMES = 0x40,

@@ -1,5 +1,5 @@
-/* Checkpoints as they lie in a GSYM file of version 1 or 2: ours, and may be missing. All numbers are little-endian, whatever the byte
- * order of the file. docs/formats/gsym.md tells the whole.
+/* Checkpoints as they lie in a GSYM file of version 1 or 2: ours, and may be missing. All numbers are little-endian,
+ * whatever the byte order of the file. docs/formats/gsym.md tells the whole.
  *
  * A head, which ends where the address sample, the members or the string table begins, whichever is first, and a table after the
  * records, at the end of the file or before the name table: places, entries, calls, zero bytes up to a multiple of 4, eight at

@@ -69,9 +69,10 @@ enum {
     CSNI_GSYM_SAMPLE_SHIFT_MAX = 31
 };
 
-/* Ours, and may be missing: the members of an archive. Right before the string table, after the address sample, which then ends where
- * the members begin: for each, ascending by address, {u64 address, u32 offset of its name, u32 bytes of it}; names, from the table's
- * start; zero bytes up to a multiple of 8; u64 bytes of all of it, u32 count, u32 magic number. */
+/* Ours, and may be missing: the members of an archive. Right before the string table, after the address sample, which
+ * then ends where
+ * the members begin: for each, ascending by address, {u64 address, u32 offset of its name, u32 bytes of it}; names,
+ * from the table's start; zero bytes up to a multiple of 8; u64 bytes of all of it, u32 count, u32 magic number. */
 #define CSNI_GSYM_MEMBERS_MAGIC 0x424d5343u
 enum {
     CSNI_GSYM_MEMBER_ADDRESS = 0,
@@ -84,7 +85,8 @@ enum {
     CSNI_GSYM_MEMBERS_TRAILER = 16    /* bytes */
 };
 
-/* Ours, and may be missing: the name table, at the very end of the file, aligned to 4. Entries {u32 hash, u32 function}, ascending by
+/* Ours, and may be missing: the name table, at the very end of the file, aligned to 4. Entries {u32 hash, u32
+ * function}, ascending by
  * both: a function has one for its name and one for that of each function merged with it. Then u32 count of entries, u32 revision,
  * u32 0, u32 magic number in the file's byte order. The hash is FNV-1a. Other readers never look at these bytes. */
 #define CSNI_GSYM_NAMES_MAGIC 0x4e4e5343u

@@ -1,4 +1,5 @@
-/* perf's jitdump files (jit-PID.dump): records of code that a process made up, with lines. What was written later to an address counts.
+/* perf's jitdump files (jit-PID.dump): records of code that a process made up, with lines. What was written later to an
+ * address counts.
  * Source: tools/perf/Documentation/jitdump-specification.txt of Linux. */
 #include <stdlib.h>
 

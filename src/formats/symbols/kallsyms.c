@@ -37,7 +37,9 @@ static bool read_kallsyms_line(struct csn_str line, struct symbol *out) {
     out->name = csni_line_field(&line);
     out->module = csni_line_field(&line);
     char letter = type.len == 1 ? (char)(type.ptr[0] | 0x20) : 0;
-    if (letter < 'a' || letter > 'z' || !out->name.len || out->name.len > UINT32_MAX || !csni_text_hex(addr, &out->addr)) return false;
+    if (letter < 'a' || letter > 'z' || !out->name.len || out->name.len > UINT32_MAX ||
+        !csni_text_hex(addr, &out->addr))
+        return false;
     out->type = type.ptr[0];
     return true;
 }

@@ -141,8 +141,8 @@ static bool read_identifier(dlang *r) {
 
 /* ---- templates ---- */
 
-/* Up to D 2.076, the length of a symbol stood before one that may begin with a digit itself: all ways to part the digits are tried, the
- * last one is that all of them belong to the symbol. */
+/* Up to D 2.076, the length of a symbol stood before one that may begin with a digit itself: all ways to part the
+ * digits are tried, the last one is that all of them belong to the symbol. */
 static bool read_old_symbol(dlang *r) {
     uint64_t size;
     if (!csni_d_number(r, &size) || !size) return false;

@@ -1,4 +1,5 @@
-/* Reading a D name: text is written as the name is read; where D writes the parts in another order, they change places after that. */
+/* Reading a D name: text is written as the name is read; where D writes the parts in another order, they change
+ * places after that. */
 #ifndef CSNI_DLANG_READ_H
 #define CSNI_DLANG_READ_H
 

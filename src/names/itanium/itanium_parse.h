@@ -27,8 +27,8 @@ struct csni_itanium_parser {
     bool parameters_unknown;              /* inside a constraint, where levels are not followed */
 };
 
-/* Whose template arguments are that follow a substitution or a parameter in the type of a conversion operator: "cvPS_IiE" is "X<int>*"
- * of an operator without arguments, or "X*" of one with them. The grammar does not tell. */
+/* Whose template arguments are that follow a substitution or a parameter in the type of a conversion operator:
+ * "cvPS_IiE" is "X<int>*" of an operator without arguments, or "X*" of one with them. The grammar does not tell. */
 enum csni_itanium_args {
     ARGS_OF_TEMPLATES, /* the type's after what is known as a template, otherwise the operator's */
     ARGS_OF_OPERATOR,

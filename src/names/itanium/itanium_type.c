@@ -294,7 +294,8 @@ static node *with_template_args(parser *p, node *template) {
     return args ? csni_make_pair(p, NODE_TEMPLATE_ID, template, args) : NULL;
 }
 
-/* Whether something has been named with arguments of it. Of a name with more candidates than any real one's not all are looked at. */
+/* Whether something has been named with arguments of it. Of a name with more candidates than any real one's not all
+ * are looked at. */
 static bool is_known_template(const parser *p, node *type) {
     enum { LOOKED_AT_MAX = 1024 };
     if (type->kind == NODE_STD) return type->flag == STD_ALLOCATOR || type->flag == STD_BASIC_STRING;

@@ -351,7 +351,8 @@ node *csni_ms_scopes(msvc *p, node *innermost) {
 }
 
 node *csni_ms_last_identifier(const node *qualified) {
-    return qualified->kind == ID_QUALIFIED && qualified->count ? qualified->list[qualified->count - 1] : (node *)(uintptr_t)qualified;
+    return qualified->kind == ID_QUALIFIED && qualified->count ? qualified->list[qualified->count - 1]
+                                                               : (node *)(uintptr_t)qualified;
 }
 
 node *csni_ms_unqualified_type_name(msvc *p) {

@@ -53,7 +53,8 @@ static void put_character(struct csni_name_text *text, unsigned c) {
     }
 }
 
-/* The name does not hold the size of characters that are not wchar_t: bytes of 0 show it, at the end of a whole string or by their number. */
+/* The name does not hold the size of characters that are not wchar_t: bytes of 0 show it, at the end of a whole
+ * string or by their number. */
 static unsigned guess_character_size(const uint8_t *bytes, unsigned count, uint64_t size) {
     unsigned trailing = 0, zeros = 0;
     if (size % 2) return 1;

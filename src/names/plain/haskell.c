@@ -1,4 +1,5 @@
-/* Haskell names as GHC makes them: package, module, name and kind, separated by underscores and each z-encoded, so that none holds one. */
+/* Haskell names as GHC makes them: package, module, name and kind, separated by underscores and each z-encoded, so
+ * that none holds one. */
 #include "names/plain/plain.h"
 
 /* The character after 'z' or 'Z'; 0: none. */

@@ -42,7 +42,9 @@ static bool put_half_word(struct csn_str text, struct csni_name_text *out) {
         csni_name_put_str(out, csni_part(text, COLON, text.len));
         return true;
     }
-    if (text.len <= EQ || memcmp(text.ptr + text.len - EQ, "eq", EQ) != 0 || !is_word(csni_part(text, 0, text.len - EQ), '_')) return false;
+    if (text.len <= EQ || memcmp(text.ptr + text.len - EQ, "eq", EQ) != 0 ||
+        !is_word(csni_part(text, 0, text.len - EQ), '_'))
+        return false;
     csni_name_put_char(out, '`');
     csni_name_put_str(out, csni_part(text, 0, text.len - EQ));
     csni_name_put_text(out, "=`");
@@ -75,7 +77,8 @@ static void put_module(struct csn_str module, struct csni_name_text *out) {
     for (size_t i = 0; i < module.len; i++) csni_name_put_char(out, module.ptr[i] == 'Z' ? '/' : module.ptr[i]);
 }
 
-/* Names of C hold two underscores and a number too: without 'u' before the number (since Nim 2.0), the module has to be known as one. */
+/* Names of C hold two underscores and a number too: without 'u' before the number (since Nim 2.0), the module has to
+ * be known as one. */
 static bool is_known_module(struct csn_str module) {
     return (module.len == 6 && csni_starts_with(module, "system")) || csni_starts_with(module, "systemZ") ||
            csni_starts_with(module, "stdZ") || csni_starts_with(module, "pureZ") || csni_starts_with(module, "impureZ") ||

@@ -1,6 +1,6 @@
-/* Languages whose names stand in symbols with separators and escapes, but without types: nothing to parse into a tree. Their symbols
- * are C identifiers too, so that each is read only where it has a mark that C's names do not have. Each returns false where the name is
- * not of that language; `out` then holds parts of an attempt. */
+/* Languages whose names stand in symbols with separators and escapes, but without types: nothing to parse into a
+ * tree. Their symbols are C identifiers too, so that each is read only where it has a mark that C's names do not
+ * have. Each returns false where the name is not of that language; `out` then holds parts of an attempt. */
 #ifndef CSNI_PLAIN_H
 #define CSNI_PLAIN_H
 

@@ -1,5 +1,5 @@
-/* Reading a Rust name of RFC 2603: tokens, and text that is written as the name is read. Paths and types are in rust_v0.c, constants
- * in rust_const.c; they contain each other. */
+/* Reading a Rust name of RFC 2603: tokens, and text that is written as the name is read. Paths and types are in
+ * rust_v0.c, constants in rust_const.c; they contain each other. */
 #ifndef CSNI_RUST_READ_H
 #define CSNI_RUST_READ_H
 

@@ -1,5 +1,5 @@
-/* Rust's symbol mangling of RFC 2603, "v0": paths and types, written as they are read. Back references are followed where text is wanted,
- * so depth and steps are limited. */
+/* Rust's symbol mangling of RFC 2603, "v0": paths and types, written as they are read. Back references are followed
+ * where text is wanted, so depth and steps are limited. */
 #include "names/rust/rust.h"
 #include "names/rust/rust_read.h"
 

@@ -8,8 +8,8 @@
 /* Whether `name` begins as names of Swift do; Mach-O's additional underscore may stand before that. */
 bool csni_swift_is_mangled(struct csn_str name);
 
-/* False: it cannot be read, or a limit was reached (or memory->failed); `out` then holds parts of an attempt. Depth, steps and memory
- * are limited. */
+/* False: it cannot be read, or a limit was reached (or memory->failed); `out` then holds parts of an attempt. Depth,
+ * steps and memory are limited. */
 bool csni_swift_demangle(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *out);
 
 #endif

@@ -44,7 +44,8 @@ static swift_node *bind(swift_reader *r, swift_node *nominal, swift_node *argume
     return csni_swift_with2(r->memory, kind, NULL, nominal, arguments);
 }
 
-static swift_node *bind_levels(swift_reader *r, swift_node *nominal, const struct csni_swift_list *lists, uint32_t i, uint32_t depth);
+static swift_node *bind_levels(swift_reader *r, swift_node *nominal, const struct csni_swift_list *lists, uint32_t i,
+                               uint32_t depth);
 
 /* The same declaration in a context that has its arguments. */
 static swift_node *with_bound_context(swift_reader *r, swift_node *nominal, const struct csni_swift_list *lists, uint32_t i,
@@ -63,7 +64,8 @@ static swift_node *with_bound_context(swift_reader *r, swift_node *nominal, cons
     return out;
 }
 
-static swift_node *bind_levels(swift_reader *r, swift_node *nominal, const struct csni_swift_list *lists, uint32_t i, uint32_t depth) {
+static swift_node *bind_levels(swift_reader *r, swift_node *nominal, const struct csni_swift_list *lists, uint32_t i,
+                               uint32_t depth) {
     if (!nominal || i >= lists->count || !csni_swift_count(nominal) || depth > NESTING_MAX) return NULL;
     swift_node *arguments = lists->at[i];
     bool takes = takes_arguments(nominal->kind);

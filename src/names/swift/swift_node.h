@@ -227,8 +227,8 @@ swift_node *csni_swift_add(struct csni_name_memory *memory, swift_node *parent, 
 swift_node *csni_swift_with1(struct csni_name_memory *memory, enum csni_swift_kind kind, const char *label, swift_node *a);
 swift_node *csni_swift_with2(struct csni_name_memory *memory, enum csni_swift_kind kind, const char *label, swift_node *a,
                              swift_node *b);
-swift_node *csni_swift_with3(struct csni_name_memory *memory, enum csni_swift_kind kind, const char *label, swift_node *a, swift_node *b,
-                             swift_node *c);
+swift_node *csni_swift_with3(struct csni_name_memory *memory, enum csni_swift_kind kind, const char *label,
+                             swift_node *a, swift_node *b, swift_node *c);
 /* The children from `from` on in the opposite order. */
 void csni_swift_reverse(swift_node *node, uint32_t from);
 

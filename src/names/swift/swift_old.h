@@ -1,5 +1,5 @@
-/* Reading a Swift name of the scheme before Swift 4 ("_TF4main3fooFT_T_"): operators in prefix order. Classes and protocols still have
- * such names in the metadata of Objective-C ("_TtC4main3Foo"). */
+/* Reading a Swift name of the scheme before Swift 4 ("_TF4main3fooFT_T_"): operators in prefix order. Classes and
+ * protocols still have such names in the metadata of Objective-C ("_TtC4main3Foo"). */
 #ifndef CSNI_SWIFT_OLD_H
 #define CSNI_SWIFT_OLD_H
 

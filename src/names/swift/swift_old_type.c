@@ -297,7 +297,8 @@ static swift_node *requirement(swift_old_reader *r) {
                                       : csni_swift_old_take(r, 'W') ? associated_compound(r)
                                                                     : parameter_index(r));
     if (!type) return NULL;
-    if (csni_swift_old_take(r, 'z')) return csni_swift_with2(r->memory, SWIFT_REQUIREMENT, "%0 == %1", type, csni_swift_old_type(r));
+    if (csni_swift_old_take(r, 'z'))
+        return csni_swift_with2(r->memory, SWIFT_REQUIREMENT, "%0 == %1", type, csni_swift_old_type(r));
     if (csni_swift_old_take(r, 'l')) return layout_requirement(r, type);
     return csni_swift_with2(r->memory, SWIFT_REQUIREMENT, "%0: %1", type, constraint(r));
 }
@@ -434,7 +435,9 @@ static bool add_label(swift_old_reader *r, swift_node *parent, enum csni_swift_k
 static bool add_impl_values(swift_old_reader *r, swift_node *out, int of) {
     while (!csni_swift_old_take(r, '_')) {
         bool is_error = of == OF_RESULT && csni_swift_old_take(r, 'z');
-        enum csni_swift_kind kind = is_error ? SWIFT_IMPL_MARKED_RESULT : of == OF_RESULT ? SWIFT_IMPL_RESULT : SWIFT_IMPL_PARAMETER;
+        enum csni_swift_kind kind = is_error          ? SWIFT_IMPL_MARKED_RESULT
+                                    : of == OF_RESULT ? SWIFT_IMPL_RESULT
+                                                      : SWIFT_IMPL_PARAMETER;
         swift_node *value = csni_swift_new_label(r->memory, kind, is_error ? "@error " : NULL);
         if (!add_label(r, value, SWIFT_IMPL_CONVENTION, impl_convention(r, of))) return false;
         if (!csni_swift_add(r->memory, out, csni_swift_add(r->memory, value, csni_swift_old_type(r)))) return false;
@@ -495,7 +498,9 @@ static swift_node *read_type(swift_old_reader *r) {
     case 'b': return function_type(r, SWIFT_OBJC_BLOCK);
     case 'c': return function_type(r, SWIFT_C_FUNCTION_POINTER);
     case 'D': return phrase_of_type(r, SWIFT_SIMPLE_PHRASE, "Self");
-    case 'E': return csni_swift_old_take_text(r, "RR") ? csni_swift_new_label(r->memory, SWIFT_SIMPLE_PHRASE, "<ERROR TYPE>") : NULL;
+    case 'E':
+        return csni_swift_old_take_text(r, "RR") ? csni_swift_new_label(r->memory, SWIFT_SIMPLE_PHRASE, "<ERROR TYPE>")
+                                                 : NULL;
     case 'F': return function_type(r, SWIFT_FUNCTION_TYPE);
     case 'f': return function_type(r, SWIFT_UNCURRIED_FUNCTION_TYPE);
     case 'G': return bound_type(r);

@@ -163,7 +163,8 @@ static bool is_function_type(const swift_node *type) {
                     type->kind == SWIFT_THIN_FUNCTION_TYPE);
 }
 
-static void print_typed(swift_printer *p, const swift_node *node, enum type_style how, bool has_blanks, const swift_node *arguments) {
+static void print_typed(swift_printer *p, const swift_node *node, enum type_style how, bool has_blanks,
+                        const swift_node *arguments) {
     const swift_node *type = csni_swift_child(csni_swift_child_of(node, SWIFT_TYPE), 0);
     if (!type) {
         p->failed = true;

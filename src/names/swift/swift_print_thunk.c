@@ -33,7 +33,8 @@ static void print_key_path_operator(swift_printer *p, const swift_node *node) {
     uint32_t count = csni_swift_count(node);
     csni_swift_put(p, node->label);
     if (count && csni_swift_is(csni_swift_child(node, count - 1), SWIFT_SERIALIZED)) count--;
-    if (count && csni_swift_is(csni_swift_child(node, count - 1), SWIFT_GENERIC_SIGNATURE)) csni_swift_print_child(p, node, --count);
+    if (count && csni_swift_is(csni_swift_child(node, count - 1), SWIFT_GENERIC_SIGNATURE))
+        csni_swift_print_child(p, node, --count);
     csni_swift_put(p, "(");
     for (uint32_t i = 0; i < count && !p->failed; i++) {
         if (i) csni_swift_put(p, ", ");

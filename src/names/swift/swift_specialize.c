@@ -2,8 +2,8 @@
 #include "names/swift/swift_read.h"
 #include "names/swift/swift_specialization.h"
 
-/* What is put before a specialization's parameters; the digit is the pass of the optimizer. Compilers before Swift 6.3 wrote 'm' where
- * parameters of metatypes were removed. */
+/* What is put before a specialization's parameters; the digit is the pass of the optimizer. Compilers before Swift
+ * 6.3 wrote 'm' where parameters of metatypes were removed. */
 static swift_node *new_specialization(swift_reader *r, enum csni_swift_kind kind, const char *label) {
     csni_swift_take(r, 'm');
     bool serialized = csni_swift_take(r, 'q'), async_removed = csni_swift_take(r, 'a'), changed = csni_swift_take(r, 'r');
@@ -32,7 +32,8 @@ swift_node *csni_swift_generic_specialization(swift_reader *r, const char *label
 
 swift_node *csni_swift_partial_specialization(swift_reader *r, const char *label) {
     swift_node *out = new_specialization(r, SWIFT_SPECIALIZATION, label);
-    return csni_swift_add(r->memory, out, csni_swift_with1(r->memory, SWIFT_SPECIALIZATION_PARAMETER, NULL, csni_swift_pop_type(r)));
+    return csni_swift_add(r->memory, out,
+                          csni_swift_with1(r->memory, SWIFT_SPECIALIZATION_PARAMETER, NULL, csni_swift_pop_type(r)));
 }
 
 /* "t", and the number of an argument that is dropped, once for each. The arguments are not written. */

@@ -122,8 +122,8 @@ static swift_node *standard_substitution(swift_reader *r) {
     return repeat(r, type, times) ? type : NULL;
 }
 
-/* Lower-case letters are substitutions that others follow, an upper-case one is the last; a number before a letter repeats it, before
- * '_' it is the substitution's number, from 27 on. */
+/* Lower-case letters are substitutions that others follow, an upper-case one is the last; a number before a letter
+ * repeats it, before '_' it is the substitution's number, from 27 on. */
 static swift_node *substitutions(swift_reader *r) {
     for (int32_t times = -1;;) {
         char c = csni_swift_next(r);

@@ -113,9 +113,11 @@ static struct csni_span build_id_in(struct csni_span memory) {
     return id;
 }
 
-/* Permissions and bytes of the memory at the mapping's start: segments of a dump are its mappings. Those are in the same order as the
+/* Permissions and bytes of the memory at the mapping's start: segments of a dump are its mappings. Those are in the
+ * same order as the
  * note, so that the search goes on where it ended: *at. */
-static void take_memory(const struct elf_view *dump, uint32_t segments, uint32_t *at, uint64_t *budget, struct csni_core_file *file) {
+static void take_memory(const struct elf_view *dump, uint32_t segments, uint32_t *at, uint64_t *budget,
+                        struct csni_core_file *file) {
     struct elf_segment segment;
     for (uint32_t step = 0; step < segments && *budget; step++, --*budget) {
         uint32_t i = (*at + step) % segments;
@@ -152,7 +154,8 @@ static csn_status read_files(const struct elf_view *dump, uint32_t segments, str
         take_memory(dump, segments, &at, &budget, &file);
         if (!csni_vec_push(out, file)) return csni_fail_memory(err, sizeof file);
     }
-    if (c.failed || names.failed) return csni_fail(err, CSN_E_FORMAT, "NT_FILE", 0, "%zu bytes do not hold %" PRIu64 " files", note.size, count);
+    if (c.failed || names.failed)
+        return csni_fail(err, CSN_E_FORMAT, "NT_FILE", 0, "%zu bytes do not hold %" PRIu64 " files", note.size, count);
     return CSN_OK;
 }
 
@@ -165,8 +168,10 @@ csn_status csni_elf_core_files(struct csni_span file, csni_core_files *out, stru
     uint32_t segments = dump.count < SEGMENTS_MAX ? dump.count : SEGMENTS_MAX;
     for (uint32_t i = 0; i < segments; i++) {
         if (!read_segment(&dump, i, &segment))
-            return csni_fail(err, CSN_E_TRUNCATED, NULL, dump.headers, "program header %u of %u is outside of the file", i, segments);
-        if (segment.type == PT_NOTE && find_note(&dump, &segment, NT_FILE, "CORE", &note)) return read_files(&dump, segments, note, out, err);
+            return csni_fail(err, CSN_E_TRUNCATED, NULL, dump.headers, "program header %u of %u is outside of the file",
+                             i, segments);
+        if (segment.type == PT_NOTE && find_note(&dump, &segment, NT_FILE, "CORE", &note))
+            return read_files(&dump, segments, note, out, err);
     }
     return CSN_NONE;
 }

@@ -1,5 +1,5 @@
-/* Function descriptors of the older ABI of 64-bit PowerPC: a symbol names a descriptor in .opd, whose first word is the address of the
- * code. */
+/* Function descriptors of the older ABI of 64-bit PowerPC: a symbol names a descriptor in .opd, whose first word is
+ * the address of the code. */
 #include "base/core/endian.h"
 #include "base/core/fail.h"
 #include "base/core/search.h"

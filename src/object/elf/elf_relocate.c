@@ -118,7 +118,8 @@ static uint64_t stored_addend(const uint8_t *place, unsigned size, bool big) {
 }
 
 /* False when the place lies outside of the section. `value` is S. */
-static bool apply_rule(const struct relocator *r, const struct csni_relocation *rel, struct csni_relocation_rule rule, uint64_t value) {
+static bool apply_rule(const struct relocator *r, const struct csni_relocation *rel, struct csni_relocation_rule rule,
+                       uint64_t value) {
     if (rel->off > r->size || rule.size > r->size - rel->off) return false;
     bool big = r->object->big_endian;
     uint8_t *place = r->bytes + rel->off;

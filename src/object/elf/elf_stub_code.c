@@ -1,5 +1,6 @@
-/* The instructions of stubs, as linkers (GNU ld, gold, lld, mold) write them. A pattern names the pointer that the stub jumps through;
- * whether that pointer belongs to a function is told by the relocation that fills it, so a match of other code does no harm. */
+/* The instructions of stubs, as linkers (GNU ld, gold, lld, mold) write them. A pattern names the pointer that the
+ * stub jumps through; whether that pointer belongs to a function is told by the relocation that fills it, so a match
+ * of other code does no harm. */
 #include "base/core/endian.h"
 #include "object/elf/elf_layout.h"
 #include "object/elf/elf_relocation_types.h"
@@ -184,7 +185,8 @@ static bool match_mips_plt(const struct csni_stub_code *code, uint64_t off, stru
     return true;
 }
 
-/* Of .MIPS.stubs: l[wd] $25, (gp); move $15, $31; jalr $25; li $24, number of the symbol. Large tables have a lui before the jalr. */
+/* Of .MIPS.stubs: l[wd] $25, (gp); move $15, $31; jalr $25; li $24, number of the symbol. Large tables have a lui
+ * before the jalr. */
 static bool match_mips_stub(const struct csni_stub_code *code, uint64_t off, struct csni_stub_match *out) {
     uint32_t load = word_at(code, off), move = word_at(code, off + 4), at = 8, high = 0;
     if (load != 0x8f998010 && load != 0xdf998010) return false;

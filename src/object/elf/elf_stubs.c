@@ -215,8 +215,9 @@ static csn_status find_alpha_stubs(struct stub_maker *m, uint32_t section, struc
     return CSN_OK;
 }
 
-/* 64-bit PowerPC: behind 32 bytes from DT_PPC64_GLINK on, one branch for each pointer, in their order. The branches of the older ABI
- * (whose functions have descriptors in .opd) load the number of the pointer first: in one instruction up to 0x8000, then in two. */
+/* 64-bit PowerPC: behind 32 bytes from DT_PPC64_GLINK on, one branch for each pointer, in their order. The branches
+ * of the older ABI (whose functions have descriptors in .opd) load the number of the pointer first: in one
+ * instruction up to 0x8000, then in two. */
 static csn_status find_glink_stubs(struct stub_maker *m, struct csn_error *err) {
     enum { FIRST_BRANCH = 32, ONE_LOAD_MAX = 0x8000 };
     uint64_t addr;

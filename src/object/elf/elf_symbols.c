@@ -183,7 +183,8 @@ bool csni_elf_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out
     struct csni_symbol symbol = { .name = { "", 0 }, .size = s.size, .kind = (uint8_t)elf_symbol_kind(s.type),
                                   .bind = (uint8_t)elf_symbol_bind(s.bind) };
     if (!symbol_section(iter, index, s.shndx, &symbol.section, &symbol.defined)) return false;
-    bool nameless = !s.name || (iter->only_functions && !names_code(iter, &s, symbol.section) && is_terminated(iter->strings, s.name));
+    bool nameless = !s.name || (iter->only_functions && !names_code(iter, &s, symbol.section) &&
+                                is_terminated(iter->strings, s.name));
     if (!nameless && !csni_span_cstr(iter->strings, s.name, &symbol.name)) return false;
     symbol.addr = symbol_addr(iter->object, &s, symbol.section);
     symbol.had_low_bit = has_code_bit(iter->object, &s);

@@ -84,7 +84,8 @@ static bool is_name(const struct coff *f, const uint8_t *field, struct csn_str n
         return true;
     if (field[0] != '/') return false;
     uint64_t off = 0;
-    for (size_t i = 1; i < SECTION_NAME_SIZE && field[i] >= '0' && field[i] <= '9'; i++) off = off * 10 + (uint64_t)(field[i] - '0');
+    for (size_t i = 1; i < SECTION_NAME_SIZE && field[i] >= '0' && field[i] <= '9'; i++)
+        off = off * 10 + (uint64_t)(field[i] - '0');
     struct csni_span text;
     return csni_span_sub(f->strings, off, name.len + 1, &text) && text.ptr[name.len] == 0 &&
            memcmp(text.ptr, name.ptr, name.len) == 0;

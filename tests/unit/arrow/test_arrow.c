@@ -34,8 +34,8 @@ struct column {
     const void *buffers[3];
 };
 
-static void column_init(struct column *c, const char *format, const char *name, int64_t length, const void *validity, const void *values,
-                        const void *bytes) {
+static void column_init(struct column *c, const char *format, const char *name, int64_t length, const void *validity,
+                        const void *values, const void *bytes) {
     *c = (struct column){ .buffers = { validity, values, bytes } };
     c->schema = (struct ArrowSchema){ .format = format, .name = name, .flags = ARROW_FLAG_NULLABLE, .release = release_schema };
     c->array = (struct ArrowArray){ .length = length, .null_count = validity ? -1 : 0, .n_buffers = bytes ? 3 : 2, .buffers = c->buffers,
@@ -124,12 +124,14 @@ static int close_example(void **state) {
     return 0;
 }
 
-static void expect_rows(struct ArrowSchema *schema, struct ArrowArray *array, const struct csn_arrow_options *options, const char *want) {
+static void expect_rows(struct ArrowSchema *schema, struct ArrowArray *array, const struct csn_arrow_options *options,
+                        const char *want) {
     struct ArrowSchema out_schema;
     struct ArrowArray out;
     struct csn_error err = CSN_ERROR_INIT;
     released_arrays = released_schemas = 0;
-    if (csn_symbolicate_arrow(NULL, schema, array, options, &out_schema, &out, &err) != CSN_OK) fail_msg("%s", csn_error_text(&err));
+    if (csn_symbolicate_arrow(NULL, schema, array, options, &out_schema, &out, &err) != CSN_OK)
+        fail_msg("%s", csn_error_text(&err));
     assert_int_equal(released_arrays, 1);
     assert_int_equal(released_schemas, 1);
     assert_string_equal(out_schema.format, "+s");
@@ -192,8 +194,8 @@ static void whole_decimals(void **state) {
     expect_rows(&c.schema, &c.array, &options, "die+0@/src/demo.c:10; null!the address is null");
 }
 
-static void expect_refused(struct ArrowSchema *schema, struct ArrowArray *array, const struct csn_arrow_options *options, csn_status want,
-                           const char *text) {
+static void expect_refused(struct ArrowSchema *schema, struct ArrowArray *array,
+                           const struct csn_arrow_options *options, csn_status want, const char *text) {
     struct ArrowSchema out_schema;
     struct ArrowArray out;
     struct csn_error err = CSN_ERROR_INIT;
@@ -225,11 +227,13 @@ static void refused(void **state) {
     column_init(&n.modules, "u", "module", 1, NULL, zero, "");
     column_init(&n.addresses, "L", "pc", 1, NULL, zero, NULL);
     nest(&n, 1);
-    expect_refused(&n.outer.schema, &n.outer.array, &options, CSN_E_ARGUMENT, "the Arrow struct of 2 fields has no field 'address'");
+    expect_refused(&n.outer.schema, &n.outer.array, &options, CSN_E_ARGUMENT,
+                   "the Arrow struct of 2 fields has no field 'address'");
 }
 
 /* A store with the example under the name "app". */
-static csn_status open_for_store(void *context, const char *path, struct csn_index **out, void **out_handle, struct csn_error *err) {
+static csn_status open_for_store(void *context, const char *path, struct csn_index **out, void **out_handle,
+                                 struct csn_error *err) {
     (void)context;
     (void)path;
     *out_handle = NULL;
@@ -324,7 +328,8 @@ static void missing_buffers(void **state) {
         n.modules.array.buffers = buffers;
         n.modules.array.n_buffers = cases[i].buffers;
         nest(&n, 2);
-        expect_rows(&n.outer.schema, &n.outer.array, &options, "!there is no index for the module; !there is no index for the module");
+        expect_rows(&n.outer.schema, &n.outer.array, &options,
+                    "!there is no index for the module; !there is no index for the module");
     }
     csn_store_destroy(options.store);
 }

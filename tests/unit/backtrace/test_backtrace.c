@@ -62,7 +62,8 @@ static void modules_of_pcs(void **state) {
     csn_backtrace_destroy(NULL);
 }
 
-static csn_status count_requests(void *context, const struct csn_backtrace_module *module, struct csn_index **out, struct csn_error *err) {
+static csn_status count_requests(void *context, const struct csn_backtrace_module *module, struct csn_index **out,
+                                 struct csn_error *err) {
     (void)out, (void)err;
     assert_non_null(module->path);
     ++*(unsigned *)context;

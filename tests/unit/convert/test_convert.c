@@ -734,7 +734,8 @@ static void options_are_checked(void **state) {
     newer.known.struct_size = sizeof newer;
     assert_int_equal(convert(file, &newer.known, &out, &err), CSN_E_UNSUPPORTED);
     char message[100];
-    snprintf(message, sizeof message, "byte %zu of the options is set, this version knows %zu", sizeof newer.known + 5, sizeof newer.known);
+    snprintf(message, sizeof message, "byte %zu of the options is set, this version knows %zu", sizeof newer.known + 5,
+             sizeof newer.known);
     assert_string_equal(err.text, message);
     newer.more[5] = 0;
     assert_int_equal(convert(file, &newer.known, &out, &err), CSN_OK);

@@ -235,7 +235,8 @@ static void calls_outside_of_those_around_them(void **state) {
            "");
 }
 
-/* As BOLT has it of programs that GCC split, and GCC's strict DWARF 2: the function has one range, a symbol names the other part. */
+/* As BOLT has it of programs that GCC split, and GCC's strict DWARF 2: the function has one range, a symbol names
+ * the other part. */
 static void begin_cold_part(struct convert_sample *s) {
     begin(s);
     size_t a = die_abstract(s, "a"), b = die_abstract(s, "b");
@@ -275,7 +276,8 @@ static void calls_in_nameless_code(void **state) {
            "inline-outside-parent:1");
 }
 
-/* GCC's strict DWARF 2 has a DIE for the cold part (`__second_sect_of_f`), which has nothing in it. That of another unit is no part. */
+/* GCC's strict DWARF 2 has a DIE for the cold part (`__second_sect_of_f`), which has nothing in it. That of another
+ * unit is no part. */
 static void calls_in_parts_with_dies(void **state) {
     (void)state;
     struct convert_sample s;

@@ -1,4 +1,5 @@
-/* convert/: a .debug_info that is read in portions, compressed or of a mapped file, gives what the same section gives as a whole. */
+/* convert/: a .debug_info that is read in portions, compressed or of a mapped file, gives what the same section
+ * gives as a whole. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -372,7 +372,8 @@ static void write_versioned(bool wide, bool big) {
     static const uint16_t numbers[] = { 0x8002, 2, 3, 4, 5, 0x7ffe };
     wire_elf_init(&elf, wide, big, ET_DYN, wide ? EM_X86_64 : EM_386);
     wire_elf_add(&elf, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000, (struct csni_span){ (const uint8_t *)"code", 4 });
-    uint32_t names = wire_elf_add(&elf, ".names", SHT_STRTAB, 0, 0, (struct csni_span){ (const uint8_t *)VERSION_NAMES, sizeof VERSION_NAMES });
+    uint32_t names = wire_elf_add(&elf, ".names", SHT_STRTAB, 0, 0,
+                                  (struct csni_span){ (const uint8_t *)VERSION_NAMES, sizeof VERSION_NAMES });
     wire_init(&of_symbols, big), wire_init(&defined, big), wire_init(&needed, big);
     wire_u16(&of_symbols, 0);
     for (size_t i = 0; i < VERSIONED; i++) {

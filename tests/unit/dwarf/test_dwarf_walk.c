@@ -354,7 +354,9 @@ static void references(void **state) {
         csn_status status = csni_die_follow(d, &die, CSNI_AT_SPECIFICATION, &to, &err);
         assert_int_equal(status, supplement ? CSN_NONE : CSN_OK);
         if (!supplement) {
-            assert_int_equal(to.at[CSNI_AT_DECL_LINE].value, forms[i] == DW_FORM_ref_addr ? 9 : forms[i] == DW_FORM_ref_sig8 ? 8 : 7);
+            assert_int_equal(to.at[CSNI_AT_DECL_LINE].value, forms[i] == DW_FORM_ref_addr   ? 9
+                                                             : forms[i] == DW_FORM_ref_sig8 ? 8
+                                                                                            : 7);
             assert_ptr_equal(to.unit, &d->units[forms[i] == DW_FORM_ref_addr ? 0 : forms[i] == DW_FORM_ref_sig8 ? 1 : 2]);
         }
         assert_int_equal(csni_die_follow(d, &die, CSNI_AT_ABSTRACT_ORIGIN, &to, &err), CSN_NONE);

@@ -56,8 +56,9 @@ static void numbers_are_those_of_printf(void **state) {
         csni_breakpad_put_dec(&text, low, '\n');
         csni_breakpad_put_line(&text, &lines, numbers[i], low, low, (uint32_t)file);
         csni_breakpad_put_line(&text, &lines, numbers[i] + 1, low, low, (uint32_t)file);
-        const int size = snprintf(want, sizeof want, "%jx %u\n%jx %x %u %u\n%jx %x %u %u\n", (uintmax_t)numbers[i], low, (uintmax_t)numbers[i], low, low,
-                                  (uint32_t)file, (uintmax_t)(numbers[i] + 1), low, low, (uint32_t)file);
+        const int size = snprintf(want, sizeof want, "%jx %u\n%jx %x %u %u\n%jx %x %u %u\n", (uintmax_t)numbers[i], low,
+                                  (uintmax_t)numbers[i], low, low, (uint32_t)file, (uintmax_t)(numbers[i] + 1), low,
+                                  low, (uint32_t)file);
         assert_int_equal(text.size, size);
         assert_memory_equal(text.bytes, want, (size_t)size);
     }
@@ -253,7 +254,8 @@ static void demangles(void **state) {
     model_sample_function(&s, 0x10, 0x10, "[f]");
     model_sample_inline(&s, "(g)", 0, 0, 0, 1);
     model_sample_inline(&s, "[h]", 0, 0, 1, 2);
-    snprintf(want, sizeof want, "INLINE_ORIGIN 0 (g)\nINLINE_ORIGIN 1 %s\nFUNC 10 10 0 %s\nINLINE 0 0 -1 0 10 1\nINLINE 0 0 -1 1 11 1\n",
+    snprintf(want, sizeof want,
+             "INLINE_ORIGIN 0 (g)\nINLINE_ORIGIN 1 %s\nFUNC 10 10 0 %s\nINLINE 0 0 -1 0 10 1\nINLINE 0 0 -1 1 11 1\n",
              xs, xs);
     expect_lines(&s, fake_demangle, want);
 }
@@ -377,7 +379,8 @@ static void tell_chain(const struct csni_batch *b, const struct csni_function *f
         for (uint32_t k = 0; k < n->part_count; k++)
             holds |= b->parts[n->first_part + k].start <= off && off < b->parts[n->first_part + k].end;
         if (holds)
-            at += (size_t)snprintf(out + at, size - at, "%.*s:%u ", (int)b->strings[n->name].len, b->strings[n->name].ptr, n->call_line);
+            at += (size_t)snprintf(out + at, size - at, "%.*s:%u ", (int)b->strings[n->name].len,
+                                   b->strings[n->name].ptr, n->call_line);
         i += holds ? 1 : 1 + n->descendants;
     }
 }

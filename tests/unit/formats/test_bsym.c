@@ -620,7 +620,8 @@ static void losses(void **state) {
     model_sample_deinit(&s);
 }
 
-/* Names that differ only where they cannot be kept: one symbol. Others of that address stay, and so do the same names at another. */
+/* Names that differ only where they cannot be kept: one symbol. Others of that address stay, and so do the same
+ * names at another. */
 static void names_that_become_equal(void **state) {
     (void)state;
     struct model_sample s;

@@ -473,7 +473,8 @@ static void generate(struct model_sample *s, uint64_t seed) {
         model_sample_function(s, at, size, words[next_random(&seed, 9)]);
         uint32_t off = next_random(&seed, 3), rows = next_random(&seed, 6);
         for (uint32_t k = 0; k < rows && off < size; k++) {
-            csni_batch_add_row(&s->writer, off, 1 + next_random(&seed, files), next_random(&seed, next_random(&seed, 2) ? 20 : 9000));
+            csni_batch_add_row(&s->writer, off, 1 + next_random(&seed, files),
+                               next_random(&seed, next_random(&seed, 2) ? 20 : 9000));
             off += 1 + next_random(&seed, 30);
         }
         if (next_random(&seed, 2)) add_inlines(s, &seed, files, 0, size, 0);
@@ -702,12 +703,14 @@ static void allocation_failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(example_bytes), cmocka_unit_test(example_object), cmocka_unit_test(example_answers),
-        cmocka_unit_test(uncounted_padding), cmocka_unit_test(names_of_strings), cmocka_unit_test(empty_line_table), cmocka_unit_test(functions_without_size),
-        cmocka_unit_test(many_equal_starts),
-        cmocka_unit_test(files_of_the_scripts), cmocka_unit_test(strings_found_in_others), cmocka_unit_test(shared_strings),
-        cmocka_unit_test(round_trips), cmocka_unit_test(build_id_that_is_lost), cmocka_unit_test(every_truncation), cmocka_unit_test(flipped_bits),
-        cmocka_unit_test(allocation_failures),
+        cmocka_unit_test(example_bytes),          cmocka_unit_test(example_object),
+        cmocka_unit_test(example_answers),        cmocka_unit_test(uncounted_padding),
+        cmocka_unit_test(names_of_strings),       cmocka_unit_test(empty_line_table),
+        cmocka_unit_test(functions_without_size), cmocka_unit_test(many_equal_starts),
+        cmocka_unit_test(files_of_the_scripts),   cmocka_unit_test(strings_found_in_others),
+        cmocka_unit_test(shared_strings),         cmocka_unit_test(round_trips),
+        cmocka_unit_test(build_id_that_is_lost),  cmocka_unit_test(every_truncation),
+        cmocka_unit_test(flipped_bits),           cmocka_unit_test(allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,13 +51,15 @@ static csn_status read_text(enum kind kind, struct csni_span file, struct maps *
     if (status >= 0) status = csni_batch_finish(&w, &batch, NULL);
     for (uint32_t b = 0; status >= 0 && b < image.binary_count && n < capacity; b++) {
         struct csn_str name = image.binaries[b].name;
-        n += (size_t)snprintf(out + n, capacity - n, "[%.*s@%llx", (int)name.len, name.ptr, (unsigned long long)image.binaries[b].address);
+        n += (size_t)snprintf(out + n, capacity - n, "[%.*s@%llx", (int)name.len, name.ptr,
+                              (unsigned long long)image.binaries[b].address);
         for (uint32_t i = 0; i < batch.function_count && n < capacity; i++) {
             const struct csni_function *f = &batch.functions[i];
             assert_true(f->binary >= 1 && f->binary <= image.binary_count);
             if (f->binary != b + 1) continue;
             name = batch.strings[f->name];
-            n += (size_t)snprintf(out + n, capacity - n, " %llx+%x %.*s;", (unsigned long long)f->start, f->size, (int)name.len, name.ptr);
+            n += (size_t)snprintf(out + n, capacity - n, " %llx+%x %.*s;", (unsigned long long)f->start, f->size,
+                                  (int)name.len, name.ptr);
         }
         if (n < capacity) n += (size_t)snprintf(out + n, capacity - n, "]");
     }

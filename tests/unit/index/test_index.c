@@ -236,7 +236,8 @@ static void options(void **state) {
     *(uint8_t *)&longer.more = 1; /* the same byte on every machine */
     assert_int_equal(csn_index_open_memory(file.ptr, file.size, &longer.known, &index, &err), CSN_E_UNSUPPORTED);
     char message[100];
-    snprintf(message, sizeof message, "byte %zu of the options is set, this version knows %zu", sizeof longer.known, sizeof longer.known);
+    snprintf(message, sizeof message, "byte %zu of the options is set, this version knows %zu", sizeof longer.known,
+             sizeof longer.known);
     assert_string_equal(err.text, message);
     longer.known.struct_size = 0;
     assert_int_equal(csn_index_open_memory(file.ptr, file.size, &longer.known, &index, &err), CSN_E_ARGUMENT);

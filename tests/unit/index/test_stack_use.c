@@ -98,7 +98,8 @@ static void expect_little(const char *what, void (*run)(void)) {
     size_t base = touched_by(nothing), used = touched_by(run);
     if (used - base > highest) highest = used - base;
     if (used - base > ALLOWED)
-        fail_msg("%s at 0x%llx takes %zu bytes of stack, allowed are %d", what, (unsigned long long)work.addr, used - base, ALLOWED);
+        fail_msg("%s at 0x%llx takes %zu bytes of stack, allowed are %d", what, (unsigned long long)work.addr,
+                 used - base, ALLOWED);
 }
 
 static void every_way(const struct csn_index *index, uint64_t addr) {

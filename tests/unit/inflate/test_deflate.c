@@ -1,5 +1,5 @@
-/* object/: zlib streams. Known answers from streams made symbol by symbol; verdicts and bytes against libdeflate and, where the build
- * has it, zlib. */
+/* object/: zlib streams. Known answers from streams made symbol by symbol; verdicts and bytes against libdeflate
+ * and, where the build has it, zlib. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -417,10 +417,11 @@ static void sums(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_kinds_of_blocks),   cmocka_unit_test(each_length_at_each_distance), cmocka_unit_test(nothing_at_all),
-        cmocka_unit_test(refuses_what_is_wrong), cmocka_unit_test(refuses_headers),              cmocka_unit_test(cut_at_every_byte),
-        cmocka_unit_test(damaged_like_others),   cmocka_unit_test(streams_of_libdeflate),        cmocka_unit_test(streams_of_zlib),
-        cmocka_unit_test(sums),
+        cmocka_unit_test(all_kinds_of_blocks), cmocka_unit_test(each_length_at_each_distance),
+        cmocka_unit_test(nothing_at_all),      cmocka_unit_test(refuses_what_is_wrong),
+        cmocka_unit_test(refuses_headers),     cmocka_unit_test(cut_at_every_byte),
+        cmocka_unit_test(damaged_like_others), cmocka_unit_test(streams_of_libdeflate),
+        cmocka_unit_test(streams_of_zlib),     cmocka_unit_test(sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,8 @@ static void options_are_checked(void **state) {
     EXPECT(csn_builder_create(&o, &b, &err), CSN_E_ARGUMENT, message);
     struct { struct csn_builder_options known; uint8_t more[4]; } newer = { CSN_BUILDER_OPTIONS_INIT, { 0, 0, 1, 0 } };
     newer.known.struct_size = sizeof newer.known + 4;
-    snprintf(message, sizeof message, "byte %zu of the options is set, this version knows %zu", sizeof newer.known + 2, sizeof newer.known);
+    snprintf(message, sizeof message, "byte %zu of the options is set, this version knows %zu", sizeof newer.known + 2,
+             sizeof newer.known);
     EXPECT(csn_builder_create(&newer.known, &b, &err), CSN_E_UNSUPPORTED, message);
     assert_null(b);
     newer.more[2] = 0;

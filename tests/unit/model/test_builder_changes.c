@@ -193,7 +193,8 @@ static void allocation_failures(void **state) {
         options.allocator = &t.base;
         csn_status status = csn_builder_create(&options, &b, NULL);
         uint32_t file;
-        for (uint32_t k = 0; status >= 0 && k < FILES; k++) status = csn_builder_add_file(b, CSN_STR("/"), CSN_STR("f"), &file, NULL);
+        for (uint32_t k = 0; status >= 0 && k < FILES; k++)
+            status = csn_builder_add_file(b, CSN_STR("/"), CSN_STR("f"), &file, NULL);
         for (uint32_t round = 1; status >= 0 && round <= 3; round++)
             for (uint32_t place = 0; status >= 0 && place < 260; place++) {
                 if (round > 1) status = csn_builder_remove_function(b, start_of(place), NULL);

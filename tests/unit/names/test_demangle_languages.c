@@ -1,5 +1,5 @@
-/* Names of each language but C++ (test_itanium.c), read whole, cut short and damaged: what is expected is what the language's own tool
- * writes. */
+/* Names of each language but C++ (test_itanium.c), read whole, cut short and damaged: what is expected is what the
+ * language's own tool writes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* C++ names of the Itanium ABI: every production of its grammar once, damaged names, limits. What is expected is what llvm-cxxfilt 22
- * writes; the names are of gcc 12 and clang 22, or follow the grammar where no compiler at hand makes them. */
+/* C++ names of the Itanium ABI: every production of its grammar once, damaged names, limits. What is expected is
+ * what llvm-cxxfilt 22 writes; the names are of gcc 12 and clang 22, or follow the grammar where no compiler at hand
+ * makes them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -215,8 +216,8 @@ static void test_local_template(void **state) {
     assert_string_equal(out, "auto use()::$_0::operator()<use()::Here>(use()::Here&&, int (*)(use()::Here))");
 }
 
-/* Conversion operators, as gcc 12 and clang 22 both mangle them. llvm-cxxfilt 22 gives up, or takes arguments of the type for the operator's
- * ("X<int>::operator X*<long>()") and parameters of another function for its own. */
+/* Conversion operators, as gcc 12 and clang 22 both mangle them. llvm-cxxfilt 22 gives up, or takes arguments of the
+ * type for the operator's ("X<int>::operator X*<long>()") and parameters of another function for its own. */
 static void test_conversion_operators(void **state) {
     (void)state;
     static const struct pair operators[] = {

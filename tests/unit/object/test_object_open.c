@@ -347,7 +347,8 @@ static void refuses_other_files(void **state) {
     assert_int_equal(csni_object_open((struct csni_span){ NULL, 0 }, NULL, NULL, &err), CSN_E_UNSUPPORTED);
     assert_string_equal(csn_error_text(&err), "not an object file: 0 bytes, any header is longer");
     assert_int_equal(open_bytes("#!/bin/sh\n", 10, &err), CSN_E_UNSUPPORTED);
-    assert_string_equal(csn_error_text(&err), "not an object file: begins with 23 21 2f 62, unlike ELF, Mach-O, PE, COFF and WebAssembly");
+    assert_string_equal(csn_error_text(&err),
+                        "not an object file: begins with 23 21 2f 62, unlike ELF, Mach-O, PE, COFF and WebAssembly");
     assert_int_equal(open_bytes("\x7f" "ELF", 4, &err), CSN_E_TRUNCATED);
     assert_string_equal(csn_error_text(&err), "ELF header: 4 bytes, need 52");
 }

@@ -105,8 +105,8 @@ static void counted_names(void **state) {
     expect_text(&s, "?main@@YAHXZ 1000-1040 " MAIN_ROWS MAIN_CALLS OTHERS);
 }
 
-/* Two functions of one name share an id in older Rust programs. A place from which lines would be negative is not that of the call, and
- * one from which a line is 0, as compilers mark code of their own, is. */
+/* Two functions of one name share an id in older Rust programs. A place from which lines would be negative is not
+ * that of the call, and one from which a line is 0, as compilers mark code of their own, is. */
 static void places_of_one_id(void **state) {
     (void)state;
     struct pdb_sample s;
@@ -219,11 +219,12 @@ static void expect_runs(const char *annotations, size_t size, csn_status want_st
     const struct csni_pdb_inlinee inlinee = { 1, 8, 100 };
     char text[256] = "";
     size_t len = 0;
-    assert_int_equal(csni_pdb_read_annotations((struct csni_span){ (const uint8_t *)annotations, size }, &inlinee, 0x1000, &runs, NULL),
+    assert_int_equal(csni_pdb_read_annotations((struct csni_span){ (const uint8_t *)annotations, size }, &inlinee,
+                                               0x1000, &runs, NULL),
                      want_status);
     for (size_t i = 0; i < runs.count; i++)
-        len += (size_t)snprintf(text + len, sizeof text - len, "%s%x-%x:%u:%u", i ? " " : "", runs.items[i].start, runs.items[i].end,
-                                runs.items[i].file, runs.items[i].line);
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%x-%x:%u:%u", i ? " " : "", runs.items[i].start,
+                                runs.items[i].end, runs.items[i].file, runs.items[i].line);
     csni_vec_deinit(&runs);
     assert_string_equal(text, want);
 }

@@ -53,7 +53,8 @@ static void test_many_mappings_of_one_file(void **state) {
     size_t count;
     for (unsigned i = 0; i < COUNT; i++) {
         char line[100];
-        snprintf(line, sizeof line, "%llx-%llx r-xp 1000 08:01 1 /nowhere/app\n", 0x10000ull * i + 0x10000, 0x10000ull * i + 0x18000);
+        snprintf(line, sizeof line, "%llx-%llx r-xp 1000 08:01 1 /nowhere/app\n", 0x10000ull * i + 0x10000,
+                 0x10000ull * i + 0x18000);
         assert_int_equal(csn_process_maps_add_text(maps, 7, csni_str(line), NULL, &err), CSN_OK);
     }
     assert_int_equal(csn_process_maps_modules(maps, 7, &modules, &count, &err), CSN_OK);
@@ -246,7 +247,8 @@ static void test_images(void **state) {
     assert_int_equal(csn_process_module_bias(&modules[0], 0x408000), 0x400000);
     assert_int_equal(csn_process_module_bias(&modules[0], 0x3fffff), 0x400000);
     csn_process_maps_destroy(maps);
-    /* A later part of the code of such an image, as where the part before it was put into huge pages; nothing tells where it begins. */
+    /* A later part of the code of such an image, as where the part before it was put into huge pages; nothing tells
+     * where it begins. */
     maps = maps_of("");
     add(maps, 0x600000, 0x700000, 0x200000, "/no/app");
     assert_int_equal(csn_process_maps_modules(maps, 7, &modules, &count, &err), CSN_OK);

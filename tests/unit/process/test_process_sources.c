@@ -36,8 +36,9 @@ static void expect_modules(struct csn_process_maps *maps, const char *expected) 
     assert_int_equal(csn_process_maps_modules(maps, 7, &modules, &count, &err), CSN_OK);
     for (size_t i = 0; i < count; i++) {
         char *at = text + strlen(text);
-        at += snprintf(at, 500, "%llx-%llx %.*s bias %llx id ", (unsigned long long)modules[i].start, (unsigned long long)modules[i].end,
-                       (int)modules[i].path.len, modules[i].path.ptr, (unsigned long long)modules[i].bias);
+        at += snprintf(at, 500, "%llx-%llx %.*s bias %llx id ", (unsigned long long)modules[i].start,
+                       (unsigned long long)modules[i].end, (int)modules[i].path.len, modules[i].path.ptr,
+                       (unsigned long long)modules[i].bias);
         for (size_t k = 0; k < modules[i].build_id_size; k++) at += snprintf(at, 3, "%02x", modules[i].build_id[k]);
         strcpy(at, ";");
     }
@@ -299,7 +300,8 @@ static void test_damaged_core(void **state) {
             assert_non_null(copy);
             memcpy(copy, core.bytes, size);
             csn_status status = csn_process_maps_add_core(maps, 7, copy, size, &err);
-            assert_true(status == CSN_OK || status == CSN_NONE || status == CSN_E_UNSUPPORTED || status == CSN_E_TRUNCATED || status == CSN_E_FORMAT);
+            assert_true(status == CSN_OK || status == CSN_NONE || status == CSN_E_UNSUPPORTED ||
+                        status == CSN_E_TRUNCATED || status == CSN_E_FORMAT);
             csn_process_maps_destroy(maps);
             free(copy);
         }
@@ -346,9 +348,11 @@ static void test_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_android), cmocka_unit_test(test_apple), cmocka_unit_test(test_swift), cmocka_unit_test(test_other_lines), cmocka_unit_test(test_kernel),
-        cmocka_unit_test(test_kernel_modules_that_overlap),
-        cmocka_unit_test(test_live), cmocka_unit_test(test_core), cmocka_unit_test(test_damaged_core), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_android),      cmocka_unit_test(test_apple),
+        cmocka_unit_test(test_swift),        cmocka_unit_test(test_other_lines),
+        cmocka_unit_test(test_kernel),       cmocka_unit_test(test_kernel_modules_that_overlap),
+        cmocka_unit_test(test_live),         cmocka_unit_test(test_core),
+        cmocka_unit_test(test_damaged_core), cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

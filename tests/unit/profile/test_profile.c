@@ -161,8 +161,8 @@ static csn_status read_memory(void *context, void *bytes, size_t capacity, size_
     return CSN_OK;
 }
 
-static csn_status read_back(const struct csn_allocator *alloc, const struct csn_bytes *bytes, size_t step, uint64_t limit, struct csn_profile **out,
-                            struct csn_error *err) {
+static csn_status read_back(const struct csn_allocator *alloc, const struct csn_bytes *bytes, size_t step,
+                            uint64_t limit, struct csn_profile **out, struct csn_error *err) {
     struct csn_profile_options options = CSN_PROFILE_OPTIONS_INIT;
     struct memory_input input = { bytes->ptr, bytes->size, step };
     options.allocator = alloc;
@@ -275,7 +275,8 @@ static void arguments(void **state) {
     assert_int_equal(csn_profile_add_sample(p, &none, &err), CSN_E_ARGUMENT);
     assert_int_equal(csn_profile_set_default_type(p, 0, &err), CSN_E_ARGUMENT);
     assert_int_equal(csn_profile_write(p, 99, NULL, &bytes, &err), CSN_E_ARGUMENT);
-    for (char c = 'A'; c < 'A' + 32; c++) assert_int_equal(csn_profile_add_value_type(p, (struct csn_str){ &c, 1 }, CSN_STR(""), &number, &err), CSN_OK);
+    for (char c = 'A'; c < 'A' + 32; c++)
+        assert_int_equal(csn_profile_add_value_type(p, (struct csn_str){ &c, 1 }, CSN_STR(""), &number, &err), CSN_OK);
     assert_int_equal(csn_profile_add_value_type(p, CSN_STR("one more"), CSN_STR(""), &number, &err), CSN_E_LIMIT);
     assert_string_equal(csn_error_text(&err), "more than 32 types of values");
     /* Nothing is written of nothing. */

@@ -1,5 +1,5 @@
-/* remote/ through callsign/remote.h with a callback: the answers of the local file, each block read once and in few calls, and every
- * fault of the callback a failure that stays. remote/http_answer.h: what servers answer. */
+/* remote/ through callsign/remote.h with a callback: the answers of the local file, each block read once and in few
+ * calls, and every fault of the callback a failure that stays. remote/http_answer.h: what servers answer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,8 @@ static csn_status read_far(void *context, struct csn_remote_range *ranges, size_
         if (fault == SHORT_ANSWER) range->received--;
         memcpy(range->bytes, far->bytes->ptr + range->offset, (size_t)range->received);
         before = range->offset + range->size;
-        for (uint64_t block = range->offset / CSNI_REMOTE_BLOCK; block * CSNI_REMOTE_BLOCK < range->offset + range->received; block++)
+        for (uint64_t block = range->offset / CSNI_REMOTE_BLOCK;
+             block * CSNI_REMOTE_BLOCK < range->offset + range->received; block++)
             assert_true(block < BLOCKS_MOST && ++far->sent[block] == 1);
         file->received += range->received;
     }
@@ -83,8 +84,10 @@ static int make_files(void **state) {
     char *text = malloc(capacity);
     if (!text) return -1;
     size += (size_t)snprintf(text, capacity, "MODULE Linux x86_64 000102030405060708090A0B0C0D0E0F0 far\n");
-    for (unsigned i = 0; i < 40; i++) size += (size_t)snprintf(text + size, capacity - size, "FILE %u /src/part_%u/file_%u.c\n", i, i % 5, i);
-    for (unsigned i = 0; i < 300; i++) size += (size_t)snprintf(text + size, capacity - size, "INLINE_ORIGIN %u inlined_%u\n", i, i);
+    for (unsigned i = 0; i < 40; i++)
+        size += (size_t)snprintf(text + size, capacity - size, "FILE %u /src/part_%u/file_%u.c\n", i, i % 5, i);
+    for (unsigned i = 0; i < 300; i++)
+        size += (size_t)snprintf(text + size, capacity - size, "INLINE_ORIGIN %u inlined_%u\n", i, i);
     for (unsigned i = 0; i < FUNCTIONS; i++) {
         unsigned start = FIRST + STEP * i;
         size += (size_t)snprintf(text + size, capacity - size,
@@ -197,9 +200,10 @@ static void counts(void **state) {
             assert_int_equal(csn_index_remote_state(index, &cold, sizeof cold, NULL), CSN_OK);
             /* Where the kernel does not tell what was read, the file is read as a whole. */
             if (cold.kept_bytes < cold.file_bytes && (cold.requests > 5 || cold.received_bytes > 512 << 10))
-                fail_msg("file %u, 0x%llx: %llu requests, %llu bytes", k, (unsigned long long)addr, (unsigned long long)cold.requests,
-                         (unsigned long long)cold.received_bytes);
-            for (unsigned again = 0; again < 3; again++) assert_int_equal(csn_index_lookup(index, addr, frames, FRAMES, &count, NULL), CSN_OK);
+                fail_msg("file %u, 0x%llx: %llu requests, %llu bytes", k, (unsigned long long)addr,
+                         (unsigned long long)cold.requests, (unsigned long long)cold.received_bytes);
+            for (unsigned again = 0; again < 3; again++)
+                assert_int_equal(csn_index_lookup(index, addr, frames, FRAMES, &count, NULL), CSN_OK);
             csn_index_remote_state(index, &warm, sizeof warm, NULL);
             assert_int_equal(warm.requests, cold.requests);
             csn_index_close(index);
@@ -336,8 +340,8 @@ static void http_answers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers), cmocka_unit_test(few_frames), cmocka_unit_test(counts), cmocka_unit_test(batches), cmocka_unit_test(faults),
-        cmocka_unit_test(http_answers),
+        cmocka_unit_test(answers), cmocka_unit_test(few_frames), cmocka_unit_test(counts),
+        cmocka_unit_test(batches), cmocka_unit_test(faults),     cmocka_unit_test(http_answers),
     };
     return cmocka_run_group_tests(tests, make_files, free_files);
 }

@@ -286,7 +286,8 @@ static void notes(void **state) {
     assert_int_equal(notes_of(w, 0x1280) & (CSN_STACK_NOTE_BAD_PATTERN | CSN_STACK_NOTE_NO_ENGINE), notes_of(w, 0x1280));
     assert_int_not_equal(notes_of(w, 0x1280), 0);
     assert_int_equal(notes_of(w, 0x9000), CSN_STACK_NOTE_NO_CALLER);
-    for (uint32_t bit = 1; bit <= CSN_STACK_NOTE_TAIL_INDIRECT; bit <<= 1) assert_null(strstr(csn_stack_note_text(bit), "not known"));
+    for (uint32_t bit = 1; bit <= CSN_STACK_NOTE_TAIL_INDIRECT; bit <<= 1)
+        assert_null(strstr(csn_stack_note_text(bit), "not known"));
 }
 
 static void modules_that_overlap(void **state) {
@@ -342,7 +343,8 @@ static void signal_frames(void **state) {
     };
     struct wire_gsym g;
     wire_gsym_init(&g, false, 4, 0x1000);
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) wire_gsym_function(&g, functions[i].start, 0x10, functions[i].name);
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+        wire_gsym_function(&g, functions[i].start, 0x10, functions[i].name);
     struct csn_index *index = sample_open(&g);
     const struct csn_module module = { .index = index, .start = 0x500000, .end = 0x501000, .bias = 0x4ff000 };
     assert_int_equal(csn_symbolicator_set_modules(w->s, &module, 1, NULL), CSN_OK);

@@ -20,7 +20,8 @@ static const uint8_t code[] = { 0x48, 0x81, 0xec, 0x28, 0x4e, 0, 0 }; /* sub rsp
 static bool code_at(const void *context, uint64_t addr, struct csni_span *out) {
     (void)context;
     struct csni_span all = { code, sizeof code };
-    return addr >= IMAGE_BASE + 0x1000 && csni_span_sub(all, addr - IMAGE_BASE - 0x1000, sizeof code - (addr - IMAGE_BASE - 0x1000), out);
+    return addr >= IMAGE_BASE + 0x1000 &&
+           csni_span_sub(all, addr - IMAGE_BASE - 0x1000, sizeof code - (addr - IMAGE_BASE - 0x1000), out);
 }
 
 struct reading {
@@ -77,7 +78,8 @@ static void set_index(struct wire *w, uint32_t page, uint32_t addr, size_t off) 
     wire_patch(w, 36 + 12 * page + 4, off, 4);
 }
 
-static void expect_section(struct wire *w, const char *arch, enum csni_compact_machine machine, const char *want, uint64_t damaged) {
+static void expect_section(struct wire *w, const char *arch, enum csni_compact_machine machine, const char *want,
+                           uint64_t damaged) {
     struct reading r = { .compact = { .bytes = wire_span(w), .image_base = IMAGE_BASE, .machine = machine, .code_at = code_at },
                          .arch = arch };
     assert_int_equal(read_words(&r, &csni_libc_allocator), CSN_OK);
@@ -118,7 +120,8 @@ static void words_of_x86(void **state) {
     X64(0x05000000, NULL);
     X64(0x00000001, NULL);
     X64(0x04000010, NULL); /* there is no __eh_frame */
-    expect_word("i386", CSNI_COMPACT_X86, 0x01010026, ".cfa: $ebp 8 + $ebp: .cfa -8 + ^ .ra: .cfa -4 + ^ $ebp: .cfa -12 + ^ $edi: .cfa -8 + ^");
+    expect_word("i386", CSNI_COMPACT_X86, 0x01010026,
+                ".cfa: $ebp 8 + $ebp: .cfa -8 + ^ .ra: .cfa -4 + ^ $ebp: .cfa -12 + ^ $edi: .cfa -8 + ^");
     expect_word("i386", CSNI_COMPACT_X86, 0x02040400, ".cfa: $esp 16 + .ra: .cfa -4 + ^ $ebx: .cfa -8 + ^");
 }
 
@@ -178,7 +181,8 @@ static void every_order(void **state) {
     assert_int_equal(orders, 1 + 6 + 30 + 120 + 360 + 720 + 720);
 }
 
-/* A compressed page with words of its own and those for all; entries that repeat an address; the next page's address ends the last. */
+/* A compressed page with words of its own and those for all; entries that repeat an address; the next page's address
+ * ends the last. */
 static void put_pages(struct wire *w) {
     put_head(w, 2);
     set_index(w, 0, 0x1000, w->size);

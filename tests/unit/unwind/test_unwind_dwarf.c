@@ -46,8 +46,9 @@ static void expect_damaged(const uint8_t *code, size_t size, const char *want, u
 static void advances(void **state) {
     (void)state;
     EXPECT(INIT "\nSTACK CFI 1001 .cfa: $rsp 16 +\nSTACK CFI 1003 .cfa: $rsp 24 +\nSTACK CFI 1043 .cfa: $rsp 32 +\n"
-           "STACK CFI 1044 .cfa: $rsp 40 +\nSTACK CFI 1045 .cfa: $rsp 48 +\n",
-           0x41, 0x0e, 16, 0x02, 2, 0x0e, 24, 0x03, 0x40, 0, 0x0e, 32, 0x04, 1, 0, 0, 0, 0x0e, 40, 0x1d, 1, 0, 0, 0, 0, 0, 0, 0, 0x0e, 48);
+                "STACK CFI 1044 .cfa: $rsp 40 +\nSTACK CFI 1045 .cfa: $rsp 48 +\n",
+           0x41, 0x0e, 16, 0x02, 2, 0x0e, 24, 0x03, 0x40, 0, 0x0e, 32, 0x04, 1, 0, 0, 0, 0x0e, 40, 0x1d, 1, 0, 0, 0, 0,
+           0, 0, 0, 0x0e, 48);
     /* set_loc is a pointer like those of the FDE: relative to its place. */
     EXPECT(INIT "\nSTACK CFI 1010 .cfa: $rsp 16 +\n", 0x01, 0xe8, 0xbf, 0xff, 0xff, 0x0e, 16);
     /* Several changes at one address are one row; changes to what was there before are none. */
@@ -89,7 +90,8 @@ static void expressions(void **state) {
     EXPECT("STACK CFI INIT 1000 100 .cfa: $rsp 160 + ^ .ra: $rsp 168 + ^ $rbp: .cfa 8 - ^ $rbx: .cfa 16 +\n",
            0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 16, 3, 0x77, 0xa8, 1, 0x10, 6, 2, 0x38, 0x1c, 0x16, 3, 2, 0x23, 16);
     EXPECT("STACK CFI INIT 1000 100 .cfa: $rbp -8 + ^ 64 @ .ra: .cfa -8 + ^\n", 0x0f, 6, 0x76, 0x78, 0x06, 0x09, 0xc0, 0x1a);
-    EXPECT("STACK CFI INIT 1000 100 .cfa: $rsp $rax + 8 * .ra: .cfa -8 + ^\n", 0x0f, 6, 0x70, 0, 0x77, 0, 0x16, 0x22 , 0x0f, 7, 0x77, 0, 0x70, 0, 0x22, 0x38, 0x1e);
+    EXPECT("STACK CFI INIT 1000 100 .cfa: $rsp $rax + 8 * .ra: .cfa -8 + ^\n", 0x0f, 6, 0x70, 0, 0x77, 0, 0x16, 0x22,
+           0x0f, 7, 0x77, 0, 0x70, 0, 0x22, 0x38, 0x1e);
     EXPECT("STACK CFI INIT 1000 100 .cfa: $rbx ^ 24 + .ra: .cfa -8 + ^\n",
            0x0f, 14, 0x92, 3, 0, 0x06, 0x12, 0x13, 0x23, 8, 0x08, 4, 0x34, 0x1e, 0x22, 0x96);
     /* What has no words: comparing registers, other masks, a stack that is empty or too deep, pieces. */

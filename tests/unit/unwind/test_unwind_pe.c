@@ -43,7 +43,8 @@ static csn_status read_image(void *context, const struct csn_allocator *alloc) {
         if (!csni_unwind_pe_read(&pe, off, &table, &result)) status = CSN_E_MEMORY;
         r->damaged += result == CSNI_UNWIND_DAMAGED;
         r->skipped += result == CSNI_UNWIND_SKIPPED;
-        if (status == CSN_OK && result != CSNI_UNWIND_SKIPPED) csni_breakpad_put_stack(&text, &registers, &table, 0x10000, !r->is_arm64);
+        if (status == CSN_OK && result != CSNI_UNWIND_SKIPPED)
+            csni_breakpad_put_stack(&text, &registers, &table, 0x10000, !r->is_arm64);
     }
     if (text.failed) status = CSN_E_MEMORY;
     r->text = calloc(1, text.size + 1);

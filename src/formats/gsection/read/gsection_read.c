@@ -135,8 +135,8 @@ static csn_status check_gsection_tables(const struct csni_gsection *g, struct cs
         uint64_t address = csni_gsym_address(gsym, i) - gsym->base_address;
         uint64_t info = csni_gsym_info_offset(gsym, i);
         if (address < before)
-            return csni_fail(err, CSN_E_FORMAT, "address table", addresses + (uint64_t)i * gsym->address_size, "entry %u is 0x%llx, need >= 0x%llx", i, (ull)address,
-                             (ull)before);
+            return csni_fail(err, CSN_E_FORMAT, "address table", addresses + (uint64_t)i * gsym->address_size,
+                             "entry %u is 0x%llx, need >= 0x%llx", i, (ull)address, (ull)before);
         if (info % CSNI_GSYM_ALIGN || info < gsym->tables_end || info > gsym->bytes.size - CSNI_GSYM_R_PARTS)
             return csni_fail(err, CSN_E_FORMAT, "info offset table", infos + (uint64_t)i * CSNI_GSYM_INFO_OFFSET_SIZE,
                              "record %u at 0x%llx, need a multiple of 4 in 0x%llx..0x%zx", i, (ull)info, (ull)gsym->tables_end,

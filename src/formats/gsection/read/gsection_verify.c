@@ -1,5 +1,6 @@
 /* Checking what a lookup in the section-embedded GSYM of 2017 relies on. Habits of the tools of that time are no problems:
- * lengths that count themselves, short end marks, a row at a function's end, indexes of files that the table lacks in inlined calls. */
+ * lengths that count themselves, short end marks, a row at a function's end, indexes of files that the table lacks
+ * in inlined calls. */
 #include "formats/gsection/read/gsection.h"
 
 typedef unsigned long long ull; /* for %llx */

@@ -32,7 +32,8 @@ csn_status csni_gsection_rename_strings(const struct csni_gsection *g, struct cs
                                         struct csn_error *err) {
     const struct csni_gsym *gsym = &g->gsym;
     const uint8_t *section = gsym->bytes.ptr;
-    size_t addresses = (size_t)gsym->address_count * gsym->address_size, infos = (size_t)gsym->address_count * CSNI_GSYM_INFO_OFFSET_SIZE;
+    size_t addresses = (size_t)gsym->address_count * gsym->address_size,
+           infos = (size_t)gsym->address_count * CSNI_GSYM_INFO_OFFSET_SIZE;
     size_t addresses_at = (size_t)csni_align_up(CSNI_GSECTION_H_NAME + name.len + 1, gsym->address_size);
     size_t infos_at = (size_t)csni_align_up(addresses_at + addresses, CSNI_GSYM_ALIGN), size = infos_at + infos;
     size_t old_infos_at = (size_t)(gsym->infos - section);

@@ -1,5 +1,6 @@
 /* Writing the section-embedded GSYM of 2017 from a finalized and linked model: the bytes of its section and of its strings.
- * What puts them into an object file is src/embed; of C and D, csni_gsection_set_strings_offset() then says where the strings are. */
+ * What puts them into an object file is src/embed; of C and D, csni_gsection_set_strings_offset() then says where
+ * the strings are. */
 #ifndef CSNI_GSECTION_WRITE_H
 #define CSNI_GSECTION_WRITE_H
 

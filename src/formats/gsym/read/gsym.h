@@ -342,8 +342,8 @@ struct csni_gsym_calls {
 csn_status csni_gsym_calls_find(const struct csni_gsym *gsym, const struct csni_gsym_payload *tree, uint64_t start,
                                 uint64_t addr, enum csni_gsym_call_filter filter, struct csni_gsym_calls *out,
                                 struct csn_error *err);
-/* The same by `entry`, the checkpoint of the address in this function; NULL: there is none. `from_record`: bytes from the start of the
- * record to that of the tree. */
+/* The same by `entry`, the checkpoint of the address in this function; NULL: there is none. `from_record`: bytes
+ * from the start of the record to that of the tree. */
 csn_status csni_gsym_calls_find_from(const struct csni_gsym *gsym, const struct csni_gsym_payload *tree, uint64_t start,
                                      uint64_t addr, enum csni_gsym_call_filter filter, const uint8_t *entry, size_t from_record,
                                      struct csni_gsym_calls *out, struct csn_error *err);

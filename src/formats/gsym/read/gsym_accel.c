@@ -23,8 +23,8 @@ static bool take_accel_fields(struct csni_gsym_accel *accel, const uint8_t *bits
     return at <= accel->node_bytes * 8;
 }
 
-bool csni_gsym_accel_parse(struct csni_gsym_accel *out, const struct csni_gsym *gsym, const uint8_t *trailer, struct csni_span region,
-                           uint64_t readable) {
+bool csni_gsym_accel_parse(struct csni_gsym_accel *out, const struct csni_gsym *gsym, const uint8_t *trailer,
+                           struct csni_span region, uint64_t readable) {
     *out = (struct csni_gsym_accel){ .table = NULL };
     if (region.size < CSNI_ACCEL_START || readable < region.size) return false;
     if (csni_accel_u32(trailer + CSNI_ACCEL_T_MAGIC) != CSNI_ACCEL_MAGIC) return false;
@@ -59,7 +59,8 @@ static uint64_t region_bytes(const uint8_t *trailer) {
     unsigned shift = trailer[CSNI_ACCEL_T_SHIFT];
     if (!covered || covered > UINT32_MAX || shift < CSNI_ACCEL_SHIFT_MIN || shift > CSNI_ACCEL_SHIFT_MAX) return 0;
     uint64_t buckets = ((covered - 1) >> shift) + 1;
-    return CSNI_ACCEL_START + buckets * CSNI_ACCEL_ENTRY + csni_accel_u32(trailer + CSNI_ACCEL_T_BLOCK_BYTES) + files * CSNI_ACCEL_FILE;
+    return CSNI_ACCEL_START + buckets * CSNI_ACCEL_ENTRY + csni_accel_u32(trailer + CSNI_ACCEL_T_BLOCK_BYTES) +
+           files * CSNI_ACCEL_FILE;
 }
 
 /* Where other writers leave no room, as the address sample, before it. */

@@ -46,10 +46,10 @@ struct csni_gsym_accel {
 
 /* ---- gsym_accel.c ---- */
 
-/* The accelerator in `region` as its trailer tells; `readable` bytes may be read from its beginning on. False: there is none that can be
- * used. */
-bool csni_gsym_accel_parse(struct csni_gsym_accel *out, const struct csni_gsym *gsym, const uint8_t *trailer, struct csni_span region,
-                           uint64_t readable);
+/* The accelerator in `region` as its trailer tells; `readable` bytes may be read from its beginning on. False: there
+ * is none that can be used. */
+bool csni_gsym_accel_parse(struct csni_gsym_accel *out, const struct csni_gsym *gsym, const uint8_t *trailer,
+                           struct csni_span region, uint64_t readable);
 /* That of a file which has one: gsym->accel. */
 bool csni_gsym_accel_take_stored(struct csni_gsym_accel *out, const struct csni_gsym *gsym);
 

@@ -207,8 +207,9 @@ static csn_status find_segments(struct build *b, struct csn_error *err) {
 }
 
 /* The bytes in memory; empty: nothing can be accelerated. */
-static csn_status encode(struct csn_bytes *out, const struct csni_gsym *gsym, uint64_t max_bytes, const struct csni_accel_form *form,
-                         const struct csn_allocator *allocator, struct csn_error *err) {
+static csn_status encode(struct csn_bytes *out, const struct csni_gsym *gsym, uint64_t max_bytes,
+                         const struct csni_accel_form *form, const struct csn_allocator *allocator,
+                         struct csn_error *err) {
     *out = (struct csn_bytes){ NULL, 0, allocator };
     if (!gsym->address_count || !max_bytes) return CSN_OK;
     struct build b = { .gsym = gsym, .allocator = allocator, .max_bytes = max_bytes,

@@ -95,10 +95,10 @@ struct csni_accel_near {
 };
 
 void csni_accel_near_init(struct csni_accel_near *near, const struct csni_accel_content *content);
-/* Of a block's stretches: the nodes, none where they are too many, and the names without which a stack lies in more places than two. `at`:
- * where the block is going to be, at least. */
-void csni_accel_near_choose(struct csni_accel_near *near, const struct csni_accel_content *content, const struct csni_accel_stretch *s,
-                            size_t count, uint64_t at);
+/* Of a block's stretches: the nodes, none where they are too many, and the names without which a stack lies in more
+ * places than two. `at`: where the block is going to be, at least. */
+void csni_accel_near_choose(struct csni_accel_near *near, const struct csni_accel_content *content,
+                            const struct csni_accel_stretch *s, size_t count, uint64_t at);
 /* Its names end at `end`. Writes near->bytes bytes to p, unless that is NULL. */
 void csni_accel_near_put_names(struct csni_accel_near *near, const struct csni_gsym *gsym, uint64_t end, uint8_t *p);
 

@@ -1,10 +1,11 @@
-/* The lookup of an accelerator in one go, with AVX2 and BMI2: from the address to the frames. Where accel->direct is set; what calls it
- * is a function with the attribute CSNI_AVX2.
+/* The lookup of an accelerator in one go, with AVX2 and BMI2: from the address to the frames. Where accel->direct is
+ * set; what calls it is a function with the attribute CSNI_AVX2.
  *
- * The general way (gsym_accel.h) finds by branches how many segments begin before the address. Each of these waits for the block, and
- * one that is mispredicted holds up the next lookup. Here a block is decoded with masks, and the lines that a lookup may need, those of
- * the nodes before the block among them, are asked for before it is read. What is out of the ordinary (no answer, damage, a block of
- * many segments) is for the general way, which begins again. */
+ * The general way (gsym_accel.h) finds by branches how many segments begin before the address. Each of these waits
+ * for the block, and one that is mispredicted holds up the next lookup. Here a block is decoded with masks, and the
+ * lines that a lookup may need, those of the nodes before the block among them, are asked for before it is read.
+ * What is out of the ordinary (no answer, damage, a block of many segments) is for the general way, which begins
+ * again. */
 #ifndef CSNI_GSYM_ACCEL_DIRECT_H
 #define CSNI_GSYM_ACCEL_DIRECT_H
 
@@ -59,7 +60,8 @@ CSNI_AVX2_INLINE bool csni_direct_segment(const struct csni_gsym_accel *accel, c
                                           struct csni_direct_walk *out) {
     uint64_t head = csni_load64(p);
     unsigned last_segment = head & 0xff, last_function = head >> 8 & 0xff, node_bits = head >> 16 & 63;
-    unsigned line_bits = head >> 24 & 63, file_bits = head >> 56 & 63, function_bits = 64 - (unsigned)csni_leading_zeros(last_function);
+    unsigned line_bits = head >> 24 & 63, file_bits = head >> 56 & 63,
+             function_bits = 64 - (unsigned)csni_leading_zeros(last_function);
     unsigned all_bits = node_bits + function_bits + line_bits + file_bits;
     if (last_segment > CSNI_DIRECT_LOWS || all_bits > CSNI_DIRECT_BITS) return false;
     const uint8_t *lows = p + CSNI_ACCEL_BLOCK_HEADER + (last_function + 1) * CSNI_ACCEL_FUNCTION;

@@ -5,8 +5,8 @@
 
 #include "base/core/file_map.h"
 
-/* A remote reader joins places that are no farther apart, reads in blocks of as many bytes, and of a long name so many; and so many blocks
- * are left for names. */
+/* A remote reader joins places that are no farther apart, reads in blocks of as many bytes, and of a long name so
+ * many; and so many blocks are left for names. */
 enum { JOINED = 8192, LONG_NAME = 2048, BLOCKS_MOST = 8 };
 /* What is between tables and strings, which accelerating the file changes: alignment, a directory, a trailer. */
 enum { BETWEEN = CSNI_ACCEL_PAGE + 1024 };
@@ -50,7 +50,9 @@ static void forget_far(struct csni_accel_near *near, uint64_t at) {
 
 /* Ascending by offset, each once; lengths are not yet known. */
 static void add_stack_name(struct csni_accel_near *near, const struct csni_gsym *gsym, uint64_t offset) {
-    if (offset < near->cold || offset >= gsym->strings.size || near->stack_count == CSNI_ACCEL_STACK_NAMES || is_copied(near, (uint32_t)offset)) return;
+    if (offset < near->cold || offset >= gsym->strings.size || near->stack_count == CSNI_ACCEL_STACK_NAMES ||
+        is_copied(near, (uint32_t)offset))
+        return;
     uint32_t i = near->stack_count;
     while (i && near->stack[i - 1].offset > offset) i--;
     if (i && near->stack[i - 1].offset == offset) return;
@@ -59,17 +61,22 @@ static void add_stack_name(struct csni_accel_near *near, const struct csni_gsym 
     near->stack_count++;
 }
 
-static void collect_stack(struct csni_accel_near *near, const struct csni_accel_content *content, const struct csni_accel_stretch *s) {
+static void collect_stack(struct csni_accel_near *near, const struct csni_accel_content *content,
+                          const struct csni_accel_stretch *s) {
     struct csni_gsym_record record;
     near->stack_count = 0;
-    if (csni_gsym_record(content->gsym, s->function, &record, NULL) == CSN_OK) add_stack_name(near, content->gsym, (uint32_t)record.name);
-    for (uint32_t node = s->node; node; node = content->nodes[node].parent) add_stack_name(near, content->gsym, content->nodes[node].name);
+    if (csni_gsym_record(content->gsym, s->function, &record, NULL) == CSN_OK)
+        add_stack_name(near, content->gsym, (uint32_t)record.name);
+    for (uint32_t node = s->node; node; node = content->nodes[node].parent)
+        add_stack_name(near, content->gsym, content->nodes[node].name);
 }
 
 /* The number of the first name after those that one range has with name `first`. */
 static uint32_t end_of_range(const struct csni_accel_near *near, uint32_t first) {
     uint32_t end = first + 1;
-    while (end < near->stack_count && near->stack[end].offset - (near->stack[end - 1].offset + near->stack[end - 1].length) <= JOINED) end++;
+    while (end < near->stack_count &&
+           near->stack[end].offset - (near->stack[end - 1].offset + near->stack[end - 1].length) <= JOINED)
+        end++;
     return end;
 }
 
@@ -113,7 +120,9 @@ static uint32_t find_largest(const struct csni_accel_near *near, uint32_t blocks
 
 static void copy_name(struct csni_accel_near *near, const struct csni_accel_name *name) {
     uint32_t bytes = CSNI_ACCEL_NAMES_ENTRY + name->length + 1;
-    if (near->name_count == CSNI_ACCEL_NEAR_NAMES || bytes > CSNI_ACCEL_NAMES_MOST - CSNI_ACCEL_NAMES_START - CSNI_ACCEL_NAMES_END - near->bytes) return;
+    if (near->name_count == CSNI_ACCEL_NEAR_NAMES ||
+        bytes > CSNI_ACCEL_NAMES_MOST - CSNI_ACCEL_NAMES_START - CSNI_ACCEL_NAMES_END - near->bytes)
+        return;
     near->names[near->name_count++] = *name;
     near->bytes += bytes;
 }
@@ -136,7 +145,8 @@ static void drop_recent(struct csni_accel_near *near) {
     near->stack_count = kept;
 }
 
-static void choose_names(struct csni_accel_near *near, const struct csni_accel_content *content, const struct csni_accel_stretch *s) {
+static void choose_names(struct csni_accel_near *near, const struct csni_accel_content *content,
+                         const struct csni_accel_stretch *s) {
     collect_stack(near, content, s);
     if (near->stack_count <= 2) return;
     for (uint32_t i = 0; i < near->stack_count; i++) near->stack[i].length = measure_name(content->gsym, near->stack[i].offset);
@@ -147,7 +157,8 @@ static void choose_names(struct csni_accel_near *near, const struct csni_accel_c
 
 static void remember_names(struct csni_accel_near *near, uint64_t end) {
     for (uint32_t i = 0; i < near->name_count; i++) {
-        if (near->recent_count == CSNI_ACCEL_RECENT_NAMES) memmove(near->recent, near->recent + 1, --near->recent_count * sizeof *near->recent);
+        if (near->recent_count == CSNI_ACCEL_RECENT_NAMES)
+            memmove(near->recent, near->recent + 1, --near->recent_count * sizeof *near->recent);
         near->recent[near->recent_count++] = (struct csni_accel_recent){ near->names[i].offset, end - near->bytes };
     }
     near->last_end = end;
@@ -192,8 +203,8 @@ static bool add_near_nodes(struct csni_accel_near *near, const struct csni_accel
     return true;
 }
 
-void csni_accel_near_choose(struct csni_accel_near *near, const struct csni_accel_content *content, const struct csni_accel_stretch *s,
-                            size_t count, uint64_t at) {
+void csni_accel_near_choose(struct csni_accel_near *near, const struct csni_accel_content *content,
+                            const struct csni_accel_stretch *s, size_t count, uint64_t at) {
     near->name_count = near->bytes = near->node_count = 0;
     near->needs_recent = false;
     forget_far(near, at);

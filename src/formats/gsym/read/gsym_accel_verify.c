@@ -23,8 +23,8 @@ static uint64_t listed_at(const struct csni_gsym *g, struct csni_gsym_entry *out
 static uint64_t begins_at(const struct csni_gsym *g) {
     uint8_t start[CSNI_ACCEL_START] = { 0 };
     csni_accel_put_start(start);
-    for (uint64_t at = csni_align_up(csni_gsym_files_end(g), CSNI_ACCEL_PAGE); at < g->bytes.size && g->bytes.size - at >= sizeof start;
-         at += CSNI_ACCEL_PAGE)
+    for (uint64_t at = csni_align_up(csni_gsym_files_end(g), CSNI_ACCEL_PAGE);
+         at < g->bytes.size && g->bytes.size - at >= sizeof start; at += CSNI_ACCEL_PAGE)
         if (!memcmp(g->bytes.ptr + at, start, sizeof start)) return at;
     return 0;
 }
@@ -34,11 +34,12 @@ static csn_status check_absent(const struct csni_gsym *g, struct csn_error *prob
     struct csni_gsym_entry entry;
     uint64_t listed = listed_at(g, &entry), begins = begins_at(g);
     if (listed)
-        return csni_fail(problem, CSN_E_FORMAT, accel_name, listed, "section at 0x%llx, but no trailer of one before the strings at 0x%llx",
-                         (ull)entry.offset, (ull)g->strings_offset);
-    if (begins)
-        return csni_fail(problem, CSN_E_FORMAT, accel_name, begins, "begins here, but no trailer of it before the strings at 0x%llx",
+        return csni_fail(problem, CSN_E_FORMAT, accel_name, listed,
+                         "section at 0x%llx, but no trailer of one before the strings at 0x%llx", (ull)entry.offset,
                          (ull)g->strings_offset);
+    if (begins)
+        return csni_fail(problem, CSN_E_FORMAT, accel_name, begins,
+                         "begins here, but no trailer of it before the strings at 0x%llx", (ull)g->strings_offset);
     return CSN_OK;
 }
 
@@ -55,8 +56,8 @@ static csn_status compare_bytes(const struct csni_gsym *g, const uint8_t *found,
     if (!memcmp(found, made, size)) return CSN_OK;
     size_t k = 0;
     while (made[k] == found[k]) k++;
-    return csni_fail(problem, CSN_E_FORMAT, accel_name, place_in(g, found) + k, "byte 0x%02x, need 0x%02x as the records have it", found[k],
-                     made[k]);
+    return csni_fail(problem, CSN_E_FORMAT, accel_name, place_in(g, found) + k,
+                     "byte 0x%02x, need 0x%02x as the records have it", found[k], made[k]);
 }
 
 static csn_status compare_accel(const struct csni_gsym *g, const struct csn_bytes *made, struct csn_error *problem) {

@@ -6,8 +6,8 @@
 #include "base/core/fail.h"
 #include "base/core/file_map.h"
 
-/* Segments of a bucket, at least, unless that makes it too large; twice as many at most, on average. More of them take longer, but a
- * table that does not stay in a cache is read from memory, and by as many page faults. */
+/* Segments of a bucket, at least, unless that makes it too large; twice as many at most, on average. More of them
+ * take longer, but a table that does not stay in a cache is read from memory, and by as many page faults. */
 enum { BUCKET_SEGMENTS = 8, BUCKET_SEGMENTS_LARGE = 16, TABLE_LARGE = 128 << 10 };
 
 /* ---- lengths of strings ---- */
@@ -203,7 +203,8 @@ static void put_trees(struct layout *l, uint32_t node) {
         for (uint32_t end = c->tree_ends[l->next_tree++]; l->next_node < end; l->next_node++, cell++) {
             l->cells[l->next_node] = cell;
             if (l->region)
-                put_node(c, &l->nodes, l->next_node, c->nodes[l->next_node].parent ? l->next_node - c->nodes[l->next_node].parent : 0,
+                put_node(c, &l->nodes, l->next_node,
+                         c->nodes[l->next_node].parent ? l->next_node - c->nodes[l->next_node].parent : 0,
                          l->region + l->blocks_at + (size_t)cell * bytes);
         }
     l->size = (uint64_t)cell * bytes;
@@ -220,7 +221,9 @@ static void repeat_far_nodes(struct layout *l) {
     for (uint32_t i = 0; i < near->node_count; i++, cell++) {
         uint32_t k = near->nodes[i], parent = l->content->nodes[k].parent;
         l->cells[k] = cell; /* those of outer calls are there already */
-        if (l->region) put_node(l->content, &l->nodes, k, parent ? cell - l->cells[parent] : 0, l->region + l->blocks_at + (size_t)cell * bytes);
+        if (l->region)
+            put_node(l->content, &l->nodes, k, parent ? cell - l->cells[parent] : 0,
+                     l->region + l->blocks_at + (size_t)cell * bytes);
     }
     l->size = (uint64_t)cell * bytes;
 }

@@ -15,7 +15,8 @@ static uint8_t take_fields(const uint8_t *bits, unsigned count, struct csni_bit_
 
 /* From revision 2 on places are apart from the entries, which are left with the other fields. */
 static bool take_places(uint8_t bits[CSNI_CP_FIELDS], struct csni_gsym_checkpoints *c) {
-    unsigned function = csni_checkpoint_place_bytes(bits[CSNI_CP_FUNCTION]), record = csni_checkpoint_place_bytes(bits[CSNI_CP_RECORD]);
+    unsigned function = csni_checkpoint_place_bytes(bits[CSNI_CP_FUNCTION]),
+             record = csni_checkpoint_place_bytes(bits[CSNI_CP_RECORD]);
     if (function > 4 || record > 4) return false;
     c->place_bytes = (uint8_t)(function + record);
     c->record_shift = (uint8_t)(8 * function);
@@ -39,7 +40,8 @@ static bool take_head(const struct csni_gsym *gsym, const uint8_t *head, struct 
     c->call_bytes = take_fields(head + CSNI_CP_H_CALL_BITS, CSNI_CP_CALL_FIELDS, c->call_fields);
     if (!c->count || !c->entry_bytes || c->shift > CSNI_CP_SHIFT_MAX || (c->call_count && !c->call_bytes)) return false;
     uint64_t at = csni_get64(head + CSNI_CP_H_TABLE, false), places = (uint64_t)c->count * c->place_bytes;
-    uint64_t entries = (uint64_t)c->count * c->entry_bytes, size = places + entries + (uint64_t)c->call_count * c->call_bytes + CSNI_CP_OVERREAD;
+    uint64_t entries = (uint64_t)c->count * c->entry_bytes,
+             size = places + entries + (uint64_t)c->call_count * c->call_bytes + CSNI_CP_OVERREAD;
     struct csni_span table;
     if (!csni_span_sub(gsym->bytes, at, size, &table)) return false;
     c->places = places ? table.ptr : NULL;

@@ -47,7 +47,8 @@ static inline const uint8_t *csni_checkpoint_table(const struct csni_gsym_checkp
     return c->places ? c->places : c->entries;
 }
 static inline uint64_t csni_checkpoint_bytes(const struct csni_gsym_checkpoints *c) {
-    uint64_t used = (uint64_t)c->count * (c->place_bytes + c->entry_bytes) + (uint64_t)c->call_count * c->call_bytes + CSNI_CP_OVERREAD;
+    uint64_t used = (uint64_t)c->count * (c->place_bytes + c->entry_bytes) + (uint64_t)c->call_count * c->call_bytes +
+                    CSNI_CP_OVERREAD;
     return c->entries ? (used + 3) / 4 * 4 : 0;
 }
 
@@ -84,7 +85,8 @@ static inline struct csni_checkpoint_place csni_checkpoint_place(const struct cs
                                            (place >> c->record_shift & c->record_mask) * 4 };
 }
 
-/* Where the calls begin that an entry leaves to search, from the start of the tree, which is `tree` bytes after that of the record. */
+/* Where the calls begin that an entry leaves to search, from the start of the tree, which is `tree` bytes after that
+ * of the record. */
 static inline uint32_t csni_checkpoint_tree_at(const struct csni_gsym_checkpoints *c, const uint8_t *entry, size_t tree) {
     uint32_t at = csni_checkpoint_get(entry, &c->fields[CSNI_CP_TREE_AT]);
     return c->places && at > CSNI_CP_TREE_EMPTY ? at - (uint32_t)tree : at;

@@ -229,7 +229,8 @@ static void forget_tree(const struct entries *e) {
         e->at[k].fields[CSNI_CP_CALL] = e->at[k].fields[CSNI_CP_TREE_AT] = e->at[k].fields[CSNI_CP_TREE_SIZE] = 0;
 }
 
-static void put_tree(const struct entries *e, const struct csni_gsym *gsym, const struct csni_gsym_payload *part, uint64_t from_record) {
+static void put_tree(const struct entries *e, const struct csni_gsym *gsym, const struct csni_gsym_payload *part,
+                     uint64_t from_record) {
     struct tree t;
     if (part->bytes.size < TREE_MIN || part->bytes.size > UINT32_MAX || from_record > UINT32_MAX - part->bytes.size) return;
     t.entries = e;
@@ -275,8 +276,8 @@ static bool make_entries(struct csni_checkpoint_share *share, const struct csni_
     return true;
 }
 
-void csni_checkpoint_add(struct csni_checkpoint_share *share, const struct csni_gsym *gsym, const struct csni_checkpoint_function *f,
-                         const struct csni_gsym_record *record) {
+void csni_checkpoint_add(struct csni_checkpoint_share *share, const struct csni_gsym *gsym,
+                         const struct csni_checkpoint_function *f, const struct csni_gsym_record *record) {
     struct entries e;
     bool plain = !record || f->shares_start || f->record_at % 4 || f->record_at / 4 >= CSNI_CP_NO_RECORD;
     if (!make_entries(share, f, f->start, plain ? CSNI_CP_NO_RECORD : (uint32_t)(f->record_at / 4), &e) || plain) return;

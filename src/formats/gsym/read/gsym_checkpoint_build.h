@@ -49,8 +49,8 @@ struct csni_checkpoint_function {
 };
 /* Functions in order. `record`: NULL where it cannot be read. `gsym`: widths and byte order. Work is bounded by the bytes of the
  * record and the number of entries. Whether memory was there: share->failed. */
-void csni_checkpoint_add(struct csni_checkpoint_share *share, const struct csni_gsym *gsym, const struct csni_checkpoint_function *f,
-                         const struct csni_gsym_record *record);
+void csni_checkpoint_add(struct csni_checkpoint_share *share, const struct csni_gsym *gsym,
+                         const struct csni_checkpoint_function *f, const struct csni_gsym_record *record);
 
 /* Once it has all its functions. */
 void csni_checkpoint_share_measure(struct csni_checkpoint_share *share);
@@ -66,8 +66,8 @@ struct csni_checkpoint_plan {
 };
 /* Of shares that are measured. */
 void csni_checkpoint_plan(struct csni_checkpoint_plan *out, const struct csni_checkpoint_share *const *shares, size_t count);
-/* One share, which comes after `entries` entries and `calls` calls of others, into `table`: plan->size zero bytes. Different shares from
- * different threads at once. */
+/* One share, which comes after `entries` entries and `calls` calls of others, into `table`: plan->size zero bytes.
+ * Different shares from different threads at once. */
 void csni_checkpoint_put(const struct csni_checkpoint_plan *plan, const struct csni_checkpoint_share *share, uint32_t entries,
                          uint32_t calls, uint8_t *table);
 void csni_checkpoint_put_head(const struct csni_checkpoint_plan *plan, uint64_t table_at, uint8_t head[CSNI_CP_HEAD]);

@@ -47,7 +47,8 @@ void csni_checkpoint_share_measure(struct csni_checkpoint_share *s) {
 /* The largest offset of a record that can be told; later ones of the share are left out. */
 static uint32_t most_record(const struct csni_checkpoint_share *s) {
     uint32_t most = final_record(s, s->most[CSNI_CP_RECORD]);
-    for (size_t k = 0; !most && k < s->entries.count; k++) keep_most(&most, final_record(s, s->entries.items[k].fields[CSNI_CP_RECORD]));
+    for (size_t k = 0; !most && k < s->entries.count; k++)
+        keep_most(&most, final_record(s, s->entries.items[k].fields[CSNI_CP_RECORD]));
     return most;
 }
 
@@ -77,7 +78,8 @@ void csni_checkpoint_plan(struct csni_checkpoint_plan *out, const struct csni_ch
     out->entry_bytes = plan_fields(most + from, CSNI_CP_FIELDS - from, out->bits + from);
     if (!out->entry_bytes) out->entry_bytes = 1;
     out->call_bytes = plan_fields(call_most, CSNI_CP_CALL_FIELDS, out->call_bits);
-    uint64_t used = (uint64_t)out->count * (out->function_bytes + out->record_bytes + out->entry_bytes) + (uint64_t)out->call_count * out->call_bytes;
+    uint64_t used = (uint64_t)out->count * (out->function_bytes + out->record_bytes + out->entry_bytes) +
+                    (uint64_t)out->call_count * out->call_bytes;
     out->size = csni_align_up(used + CSNI_CP_OVERREAD, CSNI_GSYM_ALIGN);
 }
 
@@ -125,7 +127,9 @@ void csni_checkpoint_put(const struct csni_checkpoint_plan *plan, const struct c
     for (size_t k = 0; k < share->entries.count; k++) {
         struct csni_checkpoint entry = share->entries.items[k];
         entry.fields[CSNI_CP_RECORD] = final_record(share, entry.fields[CSNI_CP_RECORD]);
-        if (place_bytes) put_place(plan, entry.fields[CSNI_CP_FUNCTION], entry.fields[CSNI_CP_RECORD], table + (entries + k) * place_bytes);
+        if (place_bytes)
+            put_place(plan, entry.fields[CSNI_CP_FUNCTION], entry.fields[CSNI_CP_RECORD],
+                      table + (entries + k) * place_bytes);
         if (place_bytes && is_empty(&entry)) continue;
         entry.fields[CSNI_CP_CALL] = final_number(entry.fields[CSNI_CP_CALL], calls);
         put_fields(entry.fields + from, plan->bits + from, CSNI_CP_FIELDS - from, all + (entries + k) * plan->entry_bytes);

@@ -6,8 +6,8 @@
 #include "formats/gsym/read/gsym.h"
 
 #if CSNI_BYTE_BLOCKS
-/* True: *out is what csni_gsym_lookup() answers by CSN_LOOKUP_DEFAULT with CSN_OK. False: the address is for csni_gsym_lookup(), and
- * *out holds nothing. Only where gsym->direct is set. */
+/* True: *out is what csni_gsym_lookup() answers by CSN_LOOKUP_DEFAULT with CSN_OK. False: the address is for
+ * csni_gsym_lookup(), and *out holds nothing. Only where gsym->direct is set. */
 bool csni_gsym_lookup_direct(const struct csni_gsym *gsym, uint64_t addr, struct csni_gsym_answer *out);
 #else
 static inline bool csni_gsym_lookup_direct(const struct csni_gsym *gsym, uint64_t addr, struct csni_gsym_answer *out) {

@@ -1,10 +1,10 @@
 /* The lookup of a usual record in one go, with AVX2 and BMI2.
  *
  * Half of a lookup's time used to be mispredicted branches: how many functions begin after a checkpoint, which parts a record has,
- * how long numbers are, how many rows precede the address. Here each step decides with masks and counted bits, for up to 64 bytes at a
- * time. A step checks once that all it may read lies within the file; what it does not expect (numbers of many bytes, parts in another
- * order, damage, functions of one start) it leaves to the lookup that takes everything, which begins again. So nothing here reports
- * an error, and both give the same answers. */
+ * how long numbers are, how many rows precede the address. Here each step decides with masks and counted bits, for
+ * up to 64 bytes at a time. A step checks once that all it may read lies within the file; what it does not expect
+ * (numbers of many bytes, parts in another order, damage, functions of one start) it leaves to the lookup that takes
+ * everything, which begins again. So nothing here reports an error, and both give the same answers. */
 #include "formats/gsym/read/gsym_direct.h"
 
 #if CSNI_BYTE_BLOCKS
@@ -112,8 +112,9 @@ struct line_state {
     bool any;                        /* a row has been read */
 };
 
-/* Each byte, up to 251, divided by the range, up to RANGE_MAX. With scale = 32768 / range + 1, 2 * v * scale >> 16 is v / range: the
- * excess 2 * v * (scale - 32768 / range) / 65536 is at most 502 / 65536, which is less than 1 / range. */
+/* Each byte, up to 251, divided by the range, up to RANGE_MAX. With scale = 32768 / range + 1, 2 * v * scale >> 16
+ * is v / range: the excess 2 * v * (scale - 32768 / range) / 65536 is at most 502 / 65536, which is less than 1 /
+ * range. */
 AVX2_INLINE __m256i divide(__m256i v, __m256i scale) {
     __m256i even = _mm256_and_si256(_mm256_add_epi16(v, v), _mm256_set1_epi16(0x1fe));
     __m256i odd = _mm256_and_si256(_mm256_srli_epi16(v, 7), _mm256_set1_epi16(0x1fe));
@@ -166,7 +167,8 @@ AVX2_INLINE uint32_t line_deltas(const struct line_state *s, struct csni_block b
     uint64_t special = o->special & keep, line1 = o->line1 & keep, line2 = o->line2 & keep, line3 = o->line3 & keep;
     uint32_t plain = s->min * (uint32_t)_mm_popcnt_u64(special);
     __m256i q = sum_bytes(csni_block_select(quotients, special));
-    __m256i sums = _mm256_sub_epi64(sum_bytes(csni_block_select(deltas, special)), _mm256_mul_epu32(q, _mm256_set1_epi64x(s->range)));
+    __m256i sums = _mm256_sub_epi64(sum_bytes(csni_block_select(deltas, special)),
+                                    _mm256_mul_epu32(q, _mm256_set1_epi64x(s->range)));
     if (line1) {
         __m256i seven = _mm256_set1_epi8(0x7f);
         struct csni_block low = { _mm256_and_si256(bytes.lo, seven), _mm256_and_si256(bytes.hi, seven) };
@@ -192,7 +194,8 @@ AVX2_INLINE bool find_row(struct line_state *s, const uint8_t *readable) {
         uint64_t rows = (o.special | o.advance) & inside;
         struct csni_block deltas = { _mm256_subs_epu8(b.lo, four), _mm256_subs_epu8(b.hi, four) };
         struct csni_block quotients = { divide(deltas.lo, scale), divide(deltas.hi, scale) };
-        struct csni_block special = csni_block_select(quotients, o.special & inside), plain = csni_block_select(b, o.advance & inside);
+        struct csni_block special = csni_block_select(quotients, o.special & inside),
+                          plain = csni_block_select(b, o.advance & inside);
         struct csni_block advances = { _mm256_or_si256(special.lo, plain.lo), _mm256_or_si256(special.hi, plain.hi) };
         uint32_t low = total_of(_mm256_sad_epu8(advances.lo, _mm256_setzero_si256()));
         uint32_t total = low + total_of(_mm256_sad_epu8(advances.hi, _mm256_setzero_si256()));
@@ -389,7 +392,8 @@ AVX2_INLINE bool find_calls_of(const struct csni_gsym *gsym, const struct record
 }
 
 /* The row, from the checkpoint on if it is the function's. */
-AVX2_INLINE bool find_line(const struct csni_gsym *gsym, const struct record *r, const uint8_t *entry, struct csni_gsym_answer *out) {
+AVX2_INLINE bool find_line(const struct csni_gsym *gsym, const struct record *r, const uint8_t *entry,
+                           struct csni_gsym_answer *out) {
     const struct csni_gsym_checkpoints *c = &gsym->checkpoints;
     struct line_state s;
     if (!begin_lines(r, out->addr - out->start, &s)) return false;
@@ -406,7 +410,8 @@ AVX2_INLINE bool find_line(const struct csni_gsym *gsym, const struct record *r,
     return out->file && out->file < gsym->file_count;
 }
 
-/* Asks for the record that the checkpoint names, and what of it a lookup reads, before the search has proven that it is the right one. */
+/* Asks for the record that the checkpoint names, and what of it a lookup reads, before the search has proven that it
+ * is the right one. */
 AVX2_INLINE void prefetch_likely(const struct csni_gsym *gsym, uint64_t record, const uint8_t *entry, struct widths w) {
     const struct csni_gsym_checkpoints *c = &gsym->checkpoints;
     if (record >= gsym->records.size) return;

@@ -186,13 +186,15 @@ static bool take_enclosing(struct call_search *s, struct csni_inline_scan *scan,
     if (at >= tree.size) return false;
     struct csni_cursor c = { tree.ptr, tree.ptr + at, tree.ptr + tree.size, s->gsym->big, false, 0 };
     uint32_t range_count = read_range_count(&c);
-    if (!range_count || !read_node(&c, s->gsym->strp_size, range_count, scan->base, s->calls->addr, &node) || c.failed) return false;
+    if (!range_count || !read_node(&c, s->gsym->strp_size, range_count, scan->base, s->calls->addr, &node) || c.failed)
+        return false;
     scan->base = node.first;
     return !csni_gsym_node_is_call(&node, false) || take_call(s, &node);
 }
 
 /* The calls by a checkpoint. False: what it says does not fit. */
-static bool search_calls_from(struct call_search *s, const uint8_t *entry, size_t from_record, csn_status *out, struct csn_error *err) {
+static bool search_calls_from(struct call_search *s, const uint8_t *entry, size_t from_record, csn_status *out,
+                              struct csn_error *err) {
     const struct csni_gsym_checkpoints *c = &s->gsym->checkpoints;
     uint32_t at = csni_checkpoint_tree_at(c, entry, from_record);
     uint32_t size = csni_checkpoint_get(entry, &c->fields[CSNI_CP_TREE_SIZE]);

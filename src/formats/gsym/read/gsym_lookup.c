@@ -126,8 +126,10 @@ static inline void clear_answer(struct csni_gsym_answer *out, uint64_t addr) {
 
 /* The rest of a lookup, once the row is known, or that there is none. */
 static CSNI_GSYM_INLINE csn_status finish_answer(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
-                                                 const struct csni_gsym_payload *lines, const struct csni_gsym_payload *inlines, const uint8_t *entry, enum csn_lookup_mode mode,
-                                                 struct csni_gsym_answer *out, struct csn_error *err) {
+                                                 const struct csni_gsym_payload *lines,
+                                                 const struct csni_gsym_payload *inlines, const uint8_t *entry,
+                                                 enum csn_lookup_mode mode, struct csni_gsym_answer *out,
+                                                 struct csn_error *err) {
     if (mode == CSN_LOOKUP_LLVM) {
         if (out->reason == CSN_REASON_NO_ROW) return CSN_NONE;
         if (out->reason == CSN_REASON_NO_LINE_TABLE) return CSN_OK;

@@ -12,7 +12,9 @@ bool csni_gsym_find_names(struct csni_span file, bool big, struct csni_gsym_name
     if (file.size < CSNI_GSYM_NAMES_TRAILER) return false;
     const uint8_t *trailer = file.ptr + file.size - CSNI_GSYM_NAMES_TRAILER;
     uint32_t count = csni_get32(trailer, big);
-    if (csni_get32(trailer + 12, big) != CSNI_GSYM_NAMES_MAGIC || csni_get32(trailer + 4, big) != CSNI_GSYM_NAMES_REVISION) return false;
+    if (csni_get32(trailer + 12, big) != CSNI_GSYM_NAMES_MAGIC ||
+        csni_get32(trailer + 4, big) != CSNI_GSYM_NAMES_REVISION)
+        return false;
     if (count > (file.size - CSNI_GSYM_NAMES_TRAILER) / CSNI_GSYM_NAMES_ENTRY) return false;
     *out = (struct csni_gsym_names){ trailer - (size_t)count * CSNI_GSYM_NAMES_ENTRY, count, big };
     return true;

@@ -72,7 +72,8 @@ static csn_status add_run_checkpoints(const struct csni_gsym_writer *w, struct c
     const struct csni_model *m = w->model;
     struct csni_checkpoint_share *share = &run->checkpoints;
     if (!w->checkpoint_shift) return CSN_OK;
-    csni_checkpoint_share_init(share, m->alloc, csni_model_function(m, &m->entries[0])->start, w->checkpoint_shift, CSNI_CP_REVISION);
+    csni_checkpoint_share_init(share, m->alloc, csni_model_function(m, &m->entries[0])->start, w->checkpoint_shift,
+                               CSNI_CP_REVISION);
     const struct csni_buffer *records = &run->encoded.records;
     const struct csni_gsym_checkpoint_run source = { m, (uint32_t)(item * CSNI_GSYM_RUN_LENGTH), count,
                                                      { records->bytes, records->size }, run->offsets, w->encoder.strp_size,

@@ -1,6 +1,6 @@
 /* Writing a file with a stored accelerator: the file without one is written to memory and decoded; then it goes to the sink with
- * the accelerator's trailer between file table and strings, so that what an open looks at lies together, and the accelerator after the
- * records. */
+ * the accelerator's trailer between file table and strings, so that what an open looks at lies together, and the
+ * accelerator after the records. */
 #include "formats/gsym/write/gsym_write_accel.h"
 
 #include "base/core/alloc.h"
@@ -38,7 +38,9 @@ static uint64_t plan_move(const struct splice *s) {
     uint64_t moved = s->grown + CSNI_ACCEL_TRAILER, at = s->cut + s->grown;
     uint64_t sample = g->sample ? (uint64_t)g->sample_count * g->address_size + CSNI_GSYM_SAMPLE_TRAILER : 0;
     uint64_t next_page = csni_align_up(at, CSNI_ACCEL_PAGE);
-    if (sample >= CSNI_ACCEL_PAGE / 2 + 16 || at / CSNI_ACCEL_PAGE == (at + CSNI_ACCEL_TRAILER + sample - 1) / CSNI_ACCEL_PAGE) return moved;
+    if (sample >= CSNI_ACCEL_PAGE / 2 + 16 ||
+        at / CSNI_ACCEL_PAGE == (at + CSNI_ACCEL_TRAILER + sample - 1) / CSNI_ACCEL_PAGE)
+        return moved;
     return csni_align_up(next_page - at + moved, 8);
 }
 

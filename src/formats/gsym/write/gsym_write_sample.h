@@ -11,8 +11,8 @@ struct csni_gsym_sample_plan {
     unsigned shift;  /* every 1 << shift'th function is in it; 0: there is no sample */
 };
 
-/* After a file table that ends at `at`, and `head` further bytes, in one page with them. line_bytes: of the file's line tables, the part of an index that is smaller than other
- * writers make it by more than a sample takes. */
+/* After a file table that ends at `at`, and `head` further bytes, in one page with them. line_bytes: of the file's
+ * line tables, the part of an index that is smaller than other writers make it by more than a sample takes. */
 struct csni_gsym_sample_plan csni_gsym_plan_sample(uint64_t at, uint64_t head, uint32_t function_count, unsigned addr_size,
                                                    uint64_t line_bytes);
 /* `file`, `addresses`: the bytes of the file and its finished address table. */

@@ -269,7 +269,8 @@ static void older_revision(void **state) {
         assert_non_null(gsym.checkpoints.entries);
         assert_null(gsym.checkpoints.places);
         struct csn_index *plain = open_bytes(&without), *fast = open_bytes(&older);
-        for (uint64_t addr = BASE - 3; addr < BASE + 31 * (LONG_SIZE + 300); addr += 17) same_answer(plain, fast, addr, CSN_LOOKUP_DEFAULT);
+        for (uint64_t addr = BASE - 3; addr < BASE + 31 * (LONG_SIZE + 300); addr += 17)
+            same_answer(plain, fast, addr, CSN_LOOKUP_DEFAULT);
         for (uint64_t addr = BASE; addr < BASE + 31 * LONG_SIZE; addr += 977) same_batch(plain, fast, addr, 3);
         assert_int_equal(problems_of(fast), 0);
         older.ptr[csni_checkpoint_table(&gsym.checkpoints) + 1000 - older.ptr] ^= 1;
@@ -359,7 +360,8 @@ static void every_byte(void **state) {
         struct csn_bytes with = example(formats[k], 0, 0, 0);
         struct csni_gsym gsym = parse(&with);
         size_t head = (size_t)(csni_gsym_checkpoint_head(&gsym) - with.ptr);
-        size_t table = (size_t)(csni_checkpoint_table(&gsym.checkpoints) - with.ptr), size = (size_t)csni_checkpoint_bytes(&gsym.checkpoints);
+        size_t table = (size_t)(csni_checkpoint_table(&gsym.checkpoints) - with.ptr),
+               size = (size_t)csni_checkpoint_bytes(&gsym.checkpoints);
         for (size_t at = 0; at < CSNI_CP_HEAD - 4; at++) { /* without the magic number there is no head */
             with.ptr[head + at] ^= 0x11;
             check_copy(with.ptr, with.size, true);

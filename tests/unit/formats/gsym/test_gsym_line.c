@@ -1,5 +1,5 @@
-/* formats/gsym/read/gsym_line.c and its scans, through callsign/line_table.h: worked examples, damage, and random tables in which the
- * found row must be what reading row after row gives. */
+/* formats/gsym/read/gsym_line.c and its scans, through callsign/line_table.h: worked examples, damage, and random
+ * tables in which the found row must be what reading row after row gives. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* formats/gsym/read/gsym_search.c and formats/gsym/write/gsym_write_sample.c: searches with a sample and without, honest or not, give one answer; where a
- * sample is written, and that everything that reads files minds it. */
+/* formats/gsym/read/gsym_search.c and formats/gsym/write/gsym_write_sample.c: searches with a sample and without,
+ * honest or not, give one answer; where a sample is written, and that everything that reads files minds it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

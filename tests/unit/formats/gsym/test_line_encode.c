@@ -1,4 +1,5 @@
-/* formats/gsym/write/gsym_line_encode.c: what is encoded decodes to the same rows, whatever they are; both entry points agree; sizes. */
+/* formats/gsym/write/gsym_line_encode.c: what is encoded decodes to the same rows, whatever they are; both entry
+ * points agree; sizes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

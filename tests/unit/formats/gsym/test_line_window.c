@@ -1,4 +1,5 @@
-/* formats/gsym/write/gsym_line_window.c and its vector code: samples, what windows save, and the bytes of rows, against plain loops. */
+/* formats/gsym/write/gsym_line_window.c and its vector code: samples, what windows save, and the bytes of rows,
+ * against plain loops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -22,7 +22,8 @@
 enum { FUNCTIONS = 40 };
 
 /* "f0" to "f9" four times each, at ascending addresses. */
-static csn_status write_to(enum csni_gsym_target target, bool big, bool with_table, const struct csn_allocator *alloc, struct csn_bytes *out) {
+static csn_status write_to(enum csni_gsym_target target, bool big, bool with_table, const struct csn_allocator *alloc,
+                           struct csn_bytes *out) {
     static struct model_sample s;
     model_sample_init(&s, alloc);
     s.model.image.big_endian = big;

@@ -96,7 +96,8 @@ static struct parts accel_of(const struct csn_bytes *file) {
     struct csni_gsym gsym;
     assert_int_equal(csni_gsym_parse(&gsym, (struct csni_span){ file->ptr, file->size }, NULL), CSN_OK);
     assert_non_null(gsym.accel_trailer);
-    return (struct parts){ (size_t)(gsym.accel.ptr - gsym.bytes.ptr), gsym.accel.size, (size_t)(gsym.accel_trailer - gsym.bytes.ptr) };
+    return (struct parts){ (size_t)(gsym.accel.ptr - gsym.bytes.ptr), gsym.accel.size,
+                           (size_t)(gsym.accel_trailer - gsym.bytes.ptr) };
 }
 
 static const uint32_t formats[] = { CSN_FORMAT_GSYM_V1, CSN_FORMAT_GSYM_V2 };
@@ -127,7 +128,8 @@ static void answers(void **state) {
     }
 }
 
-/* An index that is accelerated, and accelerated again, has the bytes of one converted so; without the flag it loses the accelerator. */
+/* An index that is accelerated, and accelerated again, has the bytes of one converted so; without the flag it loses
+ * the accelerator. */
 static void again(void **state) {
     (void)state;
     for (unsigned k = 0; k < 4; k++) {
@@ -252,7 +254,8 @@ static void random_bytes(void **state) {
 static void cut_short(void **state) {
     (void)state;
     struct csn_bytes with = example(CSN_FORMAT_GSYM_V1, 0, CSN_CONVERT_ACCELERATE);
-    for (size_t size = 0; size < with.size; size += size < 300 || size > with.size - 300 ? 1 : 61) check_copy(with.ptr, size, false);
+    for (size_t size = 0; size < with.size; size += size < 300 || size > with.size - 300 ? 1 : 61)
+        check_copy(with.ptr, size, false);
     csn_bytes_free(&with);
 }
 
@@ -362,8 +365,8 @@ static struct csn_bytes many_functions(unsigned count, unsigned lines, uint32_t 
     return out;
 }
 
-/* The trailer comes right after the tables, unless it then lay in two pages, or in another one than the address sample after it: then it
- * begins the next page. True: it does. */
+/* The trailer comes right after the tables, unless it then lay in two pages, or in another one than the address
+ * sample after it: then it begins the next page. True: it does. */
 static bool begins_page(const struct csn_bytes *file, bool has_sample) {
     struct csni_gsym gsym;
     assert_int_equal(csni_gsym_parse(&gsym, (struct csni_span){ file->ptr, file->size }, NULL), CSN_OK);
@@ -414,9 +417,10 @@ static void memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers), cmocka_unit_test(again), cmocka_unit_test(counted), cmocka_unit_test(every_byte),
-        cmocka_unit_test(random_bytes), cmocka_unit_test(cut_short), cmocka_unit_test(of_another_file), cmocka_unit_test(any_shift), cmocka_unit_test(small_buckets),
-        cmocka_unit_test(memory), cmocka_unit_test(one_page),
+        cmocka_unit_test(answers),         cmocka_unit_test(again),        cmocka_unit_test(counted),
+        cmocka_unit_test(every_byte),      cmocka_unit_test(random_bytes), cmocka_unit_test(cut_short),
+        cmocka_unit_test(of_another_file), cmocka_unit_test(any_shift),    cmocka_unit_test(small_buckets),
+        cmocka_unit_test(memory),          cmocka_unit_test(one_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
