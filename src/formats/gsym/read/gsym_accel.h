@@ -184,7 +184,7 @@ static CSNI_GSYM_INLINE struct csni_accel_segment csni_accel_segment(const struc
         .node = CSNI_ACCEL_NO_NODE,
     };
     if (node >= CSNI_ACCEL_NODES) {
-        node += csni_accel_u32(b->at + CSNI_ACCEL_B_NODE) - CSNI_ACCEL_NODES;
+        node = (uint64_t)csni_accel_u32(b->at + CSNI_ACCEL_B_NODE) + node - CSNI_ACCEL_NODES;
         s.node = node < accel->node_count ? (uint32_t)node : CSNI_ACCEL_PLAIN;
     } else if (node) {
         s.node = node == CSNI_ACCEL_CODE_GAP ? CSNI_ACCEL_GAP : CSNI_ACCEL_PLAIN;

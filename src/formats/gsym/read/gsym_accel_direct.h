@@ -49,9 +49,10 @@ CSNI_AVX2_INLINE unsigned csni_direct_count(const uint8_t *lows, unsigned count,
     return (unsigned)_tzcnt_u64(~_bzhi_u64(up_to, count));
 }
 
-/* How many bytes after a block's functions may be read. */
+/* How many bytes after a block's functions may be read: no fewer than in the general way, which would otherwise refuse
+ * a damaged block that is taken here, so that an address had one answer alone and another in a batch. */
 static inline size_t csni_direct_most(unsigned last_segment, unsigned bits) {
-    size_t segments = last_segment + ((size_t)(last_segment + 1) * bits + 7) / 8 + sizeof(uint64_t);
+    size_t segments = last_segment + ((size_t)(last_segment + 1) * bits + 7) / 8 + CSNI_ACCEL_OVERREAD;
     return segments > CSNI_DIRECT_LOWS ? segments : CSNI_DIRECT_LOWS;
 }
 
