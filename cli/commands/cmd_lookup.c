@@ -216,9 +216,9 @@ const struct command lookup_command = {
     .description =
         "Prints the frames at each address, innermost first. ADDR is hexadecimal, with or without 0x: 1139 is 0x1139. It is\n"
         "an address in the image's file, without load bias, unless one of --load-address, --slide, --pid and --maps is given.\n"
-        "ADDR may also be SYMBOL+0xOFFSET; A-B: every line row from A up to B; or file:0xOFFSET, an offset in the object file\n"
-        "INDEX. In an index of many binaries (BSYM), NAME+0xOFFSET is an offset from the start of a binary, which is named by\n"
-        "its file name or its path on the device.\n"
+        "ADDR may also be SYMBOL+0xOFFSET, where SYMBOL may be demangled ('ns::f(int)+0x10'); A-B: every line row from A up to\n"
+        "B; or file:0xOFFSET, an offset in the object file INDEX. In an index of many binaries (BSYM), NAME+0xOFFSET is an\n"
+        "offset from the start of a binary, which is named by its file name or its path on the device.\n"
         "\n"
         "Without ADDR, addresses are read from standard input, one a line, and answered in order; answers are flushed whenever\n"
         "the input pauses. Blank lines are skipped; a line that is not an address is answered by an error.\n"

@@ -20,16 +20,33 @@ static bool is_word_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The last identifier before parameters and template arguments: mangled names spell it out. Not of operators, and not in std,
- * where names are abbreviated. */
+/* Of a letter beyond ASCII. */
+static bool is_wide(char c) { return (unsigned char)c >= 0x80; }
+
+/* The last identifier before parameters and template arguments: mangled names spell it out. Not of operators, not in std,
+ * where names are abbreviated, not what a demangler puts in braces ("{closure#0}"), and not with letters that are Punycode in
+ * mangled names. */
 static struct csn_str word_of(const char *text) {
+    static const char declared[] = "decltype";
     struct csn_str none = { "", 0 };
     size_t end = strcspn(text, "(<");
     if (strstr(text, "operator") || strncmp(text, "std::", 5) == 0) return none;
-    while (end && !is_word_char(text[end - 1])) end--;
+    while (end && !is_word_char(text[end - 1])) {
+        end--;
+        if (text[end] == '}' || is_wide(text[end])) return none;
+    }
     size_t start = end;
     while (start && is_word_char(text[start - 1])) start--;
-    return (struct csn_str){ text + start, end - start };
+    const struct csn_str word = { text + start, end - start };
+    return (start && is_wide(text[start - 1])) || same(word, str_of(declared)) ? none : word;
+}
+
+/* Swift writes a word that has been in the name before as a letter. */
+static bool shares_words(struct csn_str mangled) {
+    static const char *const prefixes[] = { "$s", "_$s", "$S", "_$S", "_T0", "__T0", "@__swiftmacro_" };
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (has_text_at(mangled, 0, prefixes[i])) return true;
+    return false;
 }
 
 static bool parse_line(const char *text, struct find_query *out) {
@@ -44,11 +61,15 @@ static bool parse_line(const char *text, struct find_query *out) {
     return true;
 }
 
+void find_query_of_name(const char *name, struct find_query *out) {
+    *out = (struct find_query){ .text = name, .kind = FIND_NAME, .word = word_of(name) };
+}
+
 void find_query_parse(const char *text, struct find_query *out) {
-    *out = (struct find_query){ .text = text, .kind = FIND_NAME };
+    *out = (struct find_query){ .text = text };
     if (parse_line(text, out)) out->kind = FIND_LINE;
     else if (strpbrk(text, "*?")) out->kind = FIND_GLOB;
-    else out->word = word_of(text);
+    else find_query_of_name(text, out);
 }
 
 /* ---- names ---- */
@@ -91,12 +112,23 @@ static bool is_inner_name(struct csn_str name, size_t bracket) {
     return bracket + 1 < name.len && name.ptr[bracket - 1] == ' ' && (name.ptr[bracket + 1] == '*' || name.ptr[bracket + 1] == '&');
 }
 
+/* The end of `wanted` at `at`; SIZE_MAX: it is not there. Two brackets that close may have a blank between them: so write GNU's
+ * demangler and those of C++98. */
+static size_t wanted_end(struct csn_str name, size_t at, struct csn_str wanted) {
+    for (size_t i = 0; i < wanted.len; i++) {
+        if (at < name.len && name.ptr[at] == wanted.ptr[i]) at++;
+        else if (wanted.ptr[i] != ' ' || !i || wanted.ptr[i - 1] != '>' || !has_text_at(wanted, i + 1, ">")) return SIZE_MAX;
+    }
+    return at;
+}
+
 /* `wanted` in a demangled name, without its parameters. A return type may stand before it. */
 static bool names_function(struct csn_str name, struct csn_str wanted) {
     unsigned depth = 0;
-    for (size_t i = 0; i + wanted.len <= name.len; i++) {
+    for (size_t i = 0; i < name.len; i++) {
         bool begins = i == 0 || (depth == 0 && (name.ptr[i - 1] == ' ' || name.ptr[i - 1] == '*' || name.ptr[i - 1] == '&'));
-        if (begins && memcmp(name.ptr + i, wanted.ptr, wanted.len) == 0 && ends_name(name, i + wanted.len)) return true;
+        const size_t end = begins ? wanted_end(name, i, wanted) : SIZE_MAX;
+        if (end != SIZE_MAX && ends_name(name, end) && !is_decltype(name, has_text_at(name, end, " (") ? end + 1 : end)) return true;
         char c = name.ptr[i];
         if (c == '(' && depth == 0 && i && is_inner_name(name, i)) continue;
         if (c == '(' && depth == 0 && is_decltype(name, i)) {
@@ -125,11 +157,12 @@ bool find_query_has_name(const struct find_query *query, struct csn_str name, st
     bool is_glob = query->kind == FIND_GLOB;
     if (!name.len) return false;
     if (is_glob ? fits_glob(query->text, name) : same(name, wanted)) return true;
-    if (!is_glob && query->word.len && !memmem(name.ptr, name.len, query->word.ptr, query->word.len)) return false;
+    if (!is_glob && query->word.len && !memmem(name.ptr, name.len, query->word.ptr, query->word.len) && !shares_words(name))
+        return false;
     struct csn_str shown = name_text(demangler, name);
     if (shown.ptr == name.ptr) return false;
-    if (is_glob) return fits_glob(query->text, shown);
-    return same(shown, wanted) || names_function(shown, wanted);
+    if (is_glob && fits_glob(query->text, shown)) return true; /* else it may be "f<int>(int*)" of "int f<int>(int*)" */
+    return wanted_end(shown, 0, wanted) == shown.len || names_function(shown, wanted);
 }
 
 /* ---- files ---- */

@@ -21,6 +21,8 @@ struct find_query {
 
 /* FILE:LINE: a colon and digits at the end, and no colon before them, which ends a scope. */
 void find_query_parse(const char *text, struct find_query *out);
+/* A name, even if it contains * or ?: "f(int*)". */
+void find_query_of_name(const char *name, struct find_query *out);
 
 /* Whether a stored name is what the query names: the name itself, or demangled, with or without parameters.
  * `demangler` demangles. */

@@ -15,7 +15,7 @@
 #include "ui/line_input.h"
 #include "ui/turns.h"
 
-enum { LINE_MAX_BYTES = 1 << 18, QUERY_MAX = 4096 };
+enum { LINE_MAX_BYTES = 1 << 18, QUERY_MAX = 1 << 16 };
 
 struct lookup_stream {
     const struct answer_printer *example;

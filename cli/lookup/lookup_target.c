@@ -9,6 +9,7 @@
 
 #include <callsign/inspect.h>
 
+#include "find/find_walk.h"
 #include "input/functions_of_name.h"
 #include "input/module_names.h"
 #include "lookup/address_range.h"
@@ -309,32 +310,68 @@ static const char *put_file_offset(struct lookup_target *target, struct answer_p
 
 /* ---- SYMBOL+0xOFF ---- */
 
-static bool put_symbol_of(struct lookup_target *target, const struct csn_index *index, struct answer_printer *printer,
-                          struct csn_str name, uint64_t offset, struct out_buffer *out) {
-    size_t count;
-    uint64_t start, addr, last = UINT64_MAX;
-    bool found = false;
-    uint32_t *matches = functions_of_name(index, name, &count);
-    if (!matches) cli_error_memory("functions");
-    for (size_t i = 0; matches && i < count; i++) {
-        if (csn_index_function_start(index, matches[i], &start, NULL) != CSN_OK || start == last) continue;
-        last = start;
-        if (__builtin_add_overflow(start, offset, &addr)) continue; /* that is no place behind the start */
-        put_pc(target, printer, addr + target->slide, out);
-        found = true;
-    }
-    free(matches);
-    return found;
+/* Answers for each start in turn; functions of one start count once. */
+struct symbol_answers {
+    struct lookup_target *target;
+    struct answer_printer *printer;
+    uint64_t offset, last;
+    struct out_buffer *out;
+    bool found;
+};
+
+static void put_behind_start(struct symbol_answers *answers, uint64_t start) {
+    uint64_t addr;
+    if (start == answers->last) return;
+    answers->last = start;
+    if (__builtin_add_overflow(start, answers->offset, &addr)) return; /* that is no place behind the start */
+    put_pc(answers->target, answers->printer, addr + answers->target->slide, answers->out);
+    answers->found = true;
 }
 
-static bool put_symbol(struct lookup_target *target, struct answer_printer *printer, struct csn_str name, uint64_t offset,
+/* A name as the index has it. */
+static void put_stored_name(struct symbol_answers *answers, const struct csn_index *index, struct csn_str name) {
+    size_t count;
+    uint64_t start;
+    uint32_t *matches = functions_of_name(index, name, &count);
+    if (!matches) cli_error_memory("functions");
+    for (size_t i = 0; matches && i < count; i++)
+        if (csn_index_function_start(index, matches[i], &start, NULL) == CSN_OK) put_behind_start(answers, start);
+    free(matches);
+}
+
+/* Functions that `callsign find` has for the name. */
+static void put_demangled_name(struct symbol_answers *answers, const struct csn_index *index, const char *name) {
+    struct find_query query;
+    struct find_walk walk;
+    find_query_of_name(name, &query);
+    bool good = find_walk_init(&walk, index, &query, 1);
+    if (good && find_walk_run(&walk)) {
+        for (size_t i = 0; i < walk.matches->count; i++) put_behind_start(answers, walk.matches->items[i].addr);
+    } else {
+        cli_error_memory("functions");
+    }
+    if (good) find_walk_deinit(&walk);
+}
+
+static bool put_symbol_of(struct lookup_target *target, const struct csn_index *index, struct answer_printer *printer,
+                          const char *name, uint64_t offset, struct out_buffer *out) {
+    struct symbol_answers answers = { .target = target, .printer = printer, .offset = offset, .last = UINT64_MAX, .out = out };
+    put_stored_name(&answers, index, str_of(name));
+    if (!answers.found) put_demangled_name(&answers, index, name);
+    return answers.found;
+}
+
+static bool put_symbol(struct lookup_target *target, struct answer_printer *printer, struct csn_str text, uint64_t offset,
                        struct out_buffer *out) {
-    if (!target->is_segmented) return put_symbol_of(target, printer->query.index, printer, name, offset, out);
+    char *name = strndup(text.ptr, text.len);
     bool found = false;
-    for (size_t i = 0; i < target->module_count; i++) {
+    if (!name) cli_error_memory("a name");
+    else if (!target->is_segmented) found = put_symbol_of(target, printer->query.index, printer, name, offset, out);
+    for (size_t i = 0; name && target->is_segmented && i < target->module_count; i++) {
         const struct csn_index *index = module_index(target, &target->modules[i]);
         if (index && put_symbol_of(target, index, printer, name, offset, out)) found = true;
     }
+    free(name);
     return found;
 }
 

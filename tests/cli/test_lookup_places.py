@@ -117,6 +117,45 @@ def test_symbols(prog, index, callsign):
     assert "without a function" in callsign.bad("lookup", index, "nobody+0x3")
 
 
+DEMANGLED = [
+    # stored, as logs have it
+    ("_ZN2ns1fEi", ["ns::f(int)", "ns::f"]),
+    ("_ZN2ns1fEPKc", ["ns::f(char const*)", "ns::f"]),
+    ("_ZN2ns1tISt6vectorIiSaIiEEEET_S4_", ["std::vector<int, std::allocator<int>> ns::t<std::vector<int, std::allocator<int>>>(std::vector<int, std::allocator<int>>)",
+                                           "ns::t<std::vector<int, std::allocator<int> > >(std::vector<int, std::allocator<int> >)", "ns::t"]),
+    ("_ZN2nsplERKNS_1AES2_", ["ns::operator+(ns::A const&, ns::A const&)", "ns::operator+"]),
+    ("_ZN12_GLOBAL__N_11gEv", ["(anonymous namespace)::g()"]),
+    ("_Z1hIiEDcT_", ["decltype(auto) h<int>(int)", "h<int>(int)"]),
+    ("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", ["core::fmt::Formatter::pad"]),
+    ("_RNCNvC1a3run0B3_", ["a::run::{closure#0}"]),
+    ("_RNvC1au8gdel_5qa", ["a::g\u00f6del"]),
+    ("$s7MyStuff03getaB0yyF", ["MyStuff.getMyStuff() -> ()"]),
+    ("plain_c", ["plain_c"]),
+    ("?f@ns@@YAHH@Z", ["int __cdecl ns::f(int)", "ns::f(int)"]),
+]
+
+
+def test_demangled_symbols(callsign, tmp_path):
+    """Names as logs have them were not found: only stored ones. Each stands for all functions that `find` has for it."""
+    path = tmp_path / "names.gsym"
+    gsym_make.write(path, [{"start": 0x1000 + 0x100 * k, "size": 0x100, "name": name, "line": k + 1} for k, (name, _) in enumerate(DEMANGLED)])
+    queries = sorted({text for stored, texts in DEMANGLED for text in (stored, *texts)})
+    want = []
+    for query in queries:
+        starts = [0x1000 + 0x100 * k for k, (stored, texts) in enumerate(DEMANGLED) if query in (stored, *texts)]
+        if query in ("ns::f", "ns::f(int)"):  # of Microsoft's mangling, too
+            starts = sorted({*starts, 0x1000 + 0x100 * (len(DEMANGLED) - 1)})
+        want += [hex(start + 0x10) for start in starts]
+    shown = objects(callsign.good("lookup", "--json", path, stdin="".join(f"{query}+0x10\n" for query in queries)))
+    assert [answer.get("address", answer) for answer in shown] == want
+    some = objects(callsign.good("lookup", "--json", path, "ns::f(char const*) + 0x10", "ns::operator+(ns::A const&, ns::A const&)+0x10"))
+    assert [answer["address"] for answer in some] == ["0x1110", "0x1310"]
+    for query in queries:
+        if "*" not in query:
+            assert [m["address"] for m in objects(callsign.good("find", "--json", path, query))[0]["matches"]], query
+    assert callsign.run("lookup", path, "ns::f(long)+0x10").returncode == 2
+
+
 def test_ranges(prog, index, callsign):
     """Every row of a function, and no other."""
     dump = objects(callsign.good("dump", "--json", index))
