@@ -247,6 +247,7 @@ struct csn_convert_report {
  * syncs and renames a temporary file, so an existing `out_path` stays unchanged on failure. `report` may be NULL.
  * With segment_size, the output is a set of files OUT_PATH-0xSTART. START is the address of the first function; each
  * file is an independent index of the functions up to the next START. OUT_PATH-manifest.json is written last.
+ * They get their names when all are complete: on failure, files of an earlier conversion stay unchanged.
  * CSN_OK; CSN_E_UNSUPPORTED: not an input that convert reads; CSN_E_NOT_FOUND: no function was found; CSN_E_IO and
  * others; CSN_E_LIMIT: the format cannot hold the result, sections decompress to more than max_decompressed_bytes, or the
  * debug information is malicious and describes far more than a real program does with the same number of bytes. */

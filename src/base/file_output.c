@@ -180,13 +180,19 @@ static void sync_folder(const char *path, const struct csn_allocator *alloc) {
     close(fd);
 }
 
-csn_status csni_file_output_commit(struct csni_file_output *out, struct csn_error *err) {
+csn_status csni_file_output_finish(struct csni_file_output *out, struct csn_error *err) {
     csn_status status = CSN_OK;
     if (fsync(out->fd) != 0) status = fail_target(err, errno, "write to ", out->target);
     /* Network file systems report a full disk as late as here. */
     if (close(out->fd) != 0 && status >= 0 && errno != EINTR)
         status = fail_target(err, errno, "write to ", out->target);
     out->fd = -1;
+    if (status < 0) csni_file_output_abort(out);
+    return status;
+}
+
+csn_status csni_file_output_commit(struct csni_file_output *out, struct csn_error *err) {
+    csn_status status = out->fd >= 0 ? csni_file_output_finish(out, err) : CSN_OK;
     if (status >= 0 && rename(out->temporary, out->target) != 0)
         status = fail_target(err, errno, "cannot rename the finished file to ", out->target);
     if (status >= 0) {

@@ -22,6 +22,9 @@ csn_status csni_file_output_take_mode(struct csni_file_output *out, const char *
 /* Writes all of `size` bytes at `offset`; retries short writes. Different threads may write different parts at once. */
 csn_status csni_file_output_write(struct csni_file_output *out, uint64_t offset, const void *bytes, size_t size,
                                   struct csn_error *err);
+/* Syncs and closes: for files that get their names together, of which there may be more than a process may have open. After
+ * a failure the temporary file is gone. */
+csn_status csni_file_output_finish(struct csni_file_output *out, struct csn_error *err);
 /* Syncs, renames, syncs the folder. The file has the mode of a new file, or of the one it replaces. Closes in any case:
  * after a failure the temporary file is gone and the target as it was. */
 csn_status csni_file_output_commit(struct csni_file_output *out, struct csn_error *err);

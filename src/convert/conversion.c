@@ -19,6 +19,17 @@ csn_status csni_progress(struct csni_conversion *c, const char *phase, uint64_t 
     return go_on ? CSN_OK : csni_fail(err, CSN_E_CANCELLED, NULL, 0, "stopped by the caller");
 }
 
+csn_status csni_check_strict(const struct csni_conversion *c, struct csn_error *err) {
+    if (!(c->options.flags & CSN_CONVERT_STRICT)) return CSN_OK;
+    for (uint32_t e = 0; e < CSN_EVENT_COUNT; e++) {
+        const struct csn_event_count *event = &c->report->events[e];
+        if (event->count && csn_event_get_class(e) == CSN_CLASS_DROPPED)
+            return csni_fail(err, CSN_E_FORMAT, NULL, 0, "strict: %s, %llu times; first: %.120s", csn_event_name(e),
+                             (unsigned long long)event->count, event->example);
+    }
+    return CSN_OK;
+}
+
 struct csni_batch *csni_add_batches(struct csni_conversion *c, uint32_t count) {
     if (!count) return c->batches;
     uint32_t need = c->batch_count + count;

@@ -77,6 +77,9 @@ bool csni_in_text(const struct csni_conversion *c, uint64_t addr);
 /* Tells the caller's progress callback that `amount` more is done. CSN_E_CANCELLED when it asks to stop. */
 csn_status csni_progress(struct csni_conversion *c, const char *phase, uint64_t amount, struct csn_error *err);
 
+/* Fails when something was lost and the caller asked for strictness. */
+csn_status csni_check_strict(const struct csni_conversion *c, struct csn_error *err);
+
 /* Room for `count` more batches at the end of c->batches; NULL when out of memory. They are zeroed. */
 struct csni_batch *csni_add_batches(struct csni_conversion *c, uint32_t count);
 

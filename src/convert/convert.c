@@ -73,18 +73,6 @@ static void stop_hashing(struct csni_conversion *c) {
     (void)csni_pool_join(c->pool, NULL);
 }
 
-/* Fails when something was lost and the caller asked for strictness. */
-static csn_status check_strict(const struct csni_conversion *c, struct csn_error *err) {
-    if (!(c->options.flags & CSN_CONVERT_STRICT)) return CSN_OK;
-    for (uint32_t e = 0; e < CSN_EVENT_COUNT; e++) {
-        const struct csn_event_count *event = &c->report->events[e];
-        if (event->count && csn_event_get_class(e) == CSN_CLASS_DROPPED)
-            return csni_fail(err, CSN_E_FORMAT, NULL, 0, "strict: %s, %llu times; first: %.120s", csn_event_name(e),
-                             (unsigned long long)event->count, event->example);
-    }
-    return CSN_OK;
-}
-
 static struct csn_str file_name(const char *path) {
     const char *slash = path ? strrchr(path, '/') : NULL;
     return csni_str(slash ? slash + 1 : path ? path : "");
@@ -128,12 +116,12 @@ static csn_status write_whole_model(struct csni_conversion *c, struct csni_model
     csni_report_add(c->report, CSN_EVENT_DUPLICATE_DROPPED, c->symbols_left_out, csni_str(""));
     c->report->functions_pruned += c->symbols_left_out;
     csni_report_unrepresentable(model, c->options.format, c->report);
-    CSNI_TRY(check_strict(c, err));
+    CSNI_TRY(csni_check_strict(c, err));
     stop_hashing(c);
     CSNI_TRY(csni_model_link(model, c->pool, c->arenas, err));
     if (c->segments_path) return csni_write_segments(c, model, c->segments_path, err);
     CSNI_TRY(output->write(model, &c->options, c->pool, sink, c->report, err));
-    return check_strict(c, err); /* what the format cannot hold */
+    return csni_check_strict(c, err); /* what the format cannot hold */
 }
 
 static csn_status fail_unknown_kind(struct csni_span file, struct csn_error *err) {

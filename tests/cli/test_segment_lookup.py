@@ -1,5 +1,7 @@
 """Lookups through the list of segments that convert --segment-size writes."""
 import json
+import resource
+import signal
 
 import pytest
 
@@ -85,3 +87,27 @@ def test_a_list_cut_short_or_renamed(callsign, indexes, tmp_path):
     other = tmp_path / "list.json"
     other.write_text(text)
     assert "only lookup reads it, under a name that ends in -manifest.json" in callsign.bad("lookup", other, "1000")
+
+
+def test_no_segments_of_a_conversion_that_fails(callsign, indexes, classes, tmp_path):
+    """Segments before the one that failed stayed, and replaced those of an earlier conversion."""
+    size = indexes[0].stat().st_size // 8
+    callsign.good("convert", classes.path, "-o", tmp_path / "parts", "-q", "--segment-size", size)
+    manifest = tmp_path / "parts-manifest.json"
+    sizes = [segment["bytes"] for segment in segments(manifest)]
+    first_too_large = next(k for k in range(1, len(sizes)) if sizes[k] > max(sizes[:k]))
+    limit = sizes[first_too_large] - 1
+
+    def no_room():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    old = [tmp_path / ("parts" + segment["suffix"]) for segment in segments(manifest)[:2]] + [manifest]
+    for path in list(tmp_path.iterdir()):
+        path.unlink()
+    for has_old in (False, True):
+        for path in old if has_old else []:
+            path.write_text("old")
+        line = callsign.bad("convert", classes.path, "-o", tmp_path / "parts", "-q", "--segment-size", size, preexec_fn=no_room)
+        assert line.endswith("File too large")
+        assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {path.name: "old" for path in old if has_old}

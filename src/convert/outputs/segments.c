@@ -1,12 +1,13 @@
 /* An index in several files, each a whole index of its own for neighbouring functions.
  *
  * The functions of a segment are copied, with everything they hold, into a batch of its own, which then takes the way of an
- * index that is written anew. A segment ends as the reference tool's does: where what has been taken so far has reached the
+ * index that is written anew. The files get their names when all are written: a conversion that fails leaves none. A segment ends as the reference tool's does: where what has been taken so far has reached the
  * size that is wanted; only functions of one start stay together, whose files would have the same name. */
 #include "convert/outputs/segments.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/core/fail.h"
 #include "base/file_output.h"
@@ -35,6 +36,7 @@ struct segmenter {
     uint64_t string_bytes;
     struct segment current;
     CSNI_VEC(struct segment) done;
+    CSNI_VEC(struct csni_file_output) outputs; /* of those that are done */
 };
 
 /* ---- filling a segment ---- */
@@ -113,9 +115,33 @@ static csn_status add_entry(struct segmenter *s, const struct csni_entry *e, str
 
 /* ---- writing a segment ---- */
 
+/* To a temporary file, which s->outputs then has. */
+static csn_status write_output(struct segmenter *s, struct csni_model *segment, const char *path, struct csn_error *err) {
+    struct csni_conversion *c = s->c;
+    const uint64_t before = c->report->output_bytes;
+    if (!csni_vec_reserve(&s->outputs, s->outputs.count + 1)) return csni_fail_memory(err, sizeof *s->outputs.items);
+    struct csni_file_output *out = &s->outputs.items[s->outputs.count];
+    CSNI_TRY(csni_file_output_open(out, path, c->alloc, err));
+    s->outputs.count++;
+    struct csni_sink sink = csni_file_sink(out);
+    CSNI_TRY(csni_output_of(c->options.format)->write(segment, &c->options, c->pool, &sink, c->report, err));
+    s->current.bytes = c->report->output_bytes - before;
+    return csni_file_output_finish(out, err);
+}
+
+static csn_status write_segment_file(struct segmenter *s, struct csni_model *segment, struct csn_error *err) {
+    const struct csn_allocator *alloc = s->c->alloc;
+    size_t capacity = strlen(s->path) + sizeof "-0x0123456789abcdef";
+    char *path = csni_alloc(alloc, capacity);
+    if (!path) return csni_fail_memory(err, capacity);
+    snprintf(path, capacity, "%s-0x%llx", s->path, (ull)s->current.start);
+    csn_status status = write_output(s, segment, path, err);
+    csni_free(alloc, path, capacity);
+    return status;
+}
+
 static csn_status write_segment_model(struct segmenter *s, struct csni_model *segment, struct csn_error *err) {
     struct csni_conversion *c = s->c;
-    struct csni_file_output out;
     /* Counts of the whole have been reported; sizes are added up. */
     struct csn_convert_report *ignored = csni_alloc_zeroed(c->alloc, 1, sizeof *ignored);
     if (!ignored) return csni_fail_memory(err, sizeof *ignored);
@@ -123,21 +149,7 @@ static csn_status write_segment_model(struct segmenter *s, struct csni_model *se
     csni_free(c->alloc, ignored, sizeof *ignored);
     if (status < 0) return status;
     CSNI_TRY(csni_model_link(segment, NULL, &c->arenas[0], err));
-    size_t capacity = strlen(s->path) + sizeof "-0x0123456789abcdef";
-    char *path = csni_alloc(c->alloc, capacity);
-    if (!path) return csni_fail_memory(err, capacity);
-    snprintf(path, capacity, "%s-0x%llx", s->path, (ull)s->current.start);
-    status = csni_file_output_open(&out, path, c->alloc, err);
-    if (status >= 0) {
-        struct csni_sink sink = csni_file_sink(&out);
-        uint64_t before = c->report->output_bytes;
-        status = csni_output_of(c->options.format)->write(segment, &c->options, c->pool, &sink, c->report, err);
-        if (status >= 0) status = csni_file_output_commit(&out, err);
-        csni_file_output_abort(&out);
-        s->current.bytes = c->report->output_bytes - before;
-    }
-    csni_free(c->alloc, path, capacity);
-    return status;
+    return write_segment_file(s, segment, err);
 }
 
 static void begin_segment(struct segmenter *s) {
@@ -154,6 +166,7 @@ static csn_status end_segment(struct segmenter *s, struct csn_error *err) {
     struct csni_arena_mark mark = csni_arena_get_mark(&s->c->arenas[0]);
     struct csni_batch batch;
     struct csni_model segment;
+    CSNI_TRY(csni_progress(s->c, "segments", 0, err));
     csn_status status = csni_batch_finish(s->w, &batch, err);
     if (status < 0) return status;
     csni_model_init(&segment, s->model->alloc);
@@ -213,21 +226,26 @@ static csn_status fill_manifest(const struct segmenter *s, struct csni_file_outp
     return write_segment_text(out, &at, text, len, err);
 }
 
-static csn_status write_manifest(const struct segmenter *s, struct csn_error *err) {
+static csn_status write_manifest(struct segmenter *s, struct csn_error *err) {
     const struct csn_allocator *alloc = s->c->alloc;
-    struct csni_file_output out;
+    if (!csni_vec_reserve(&s->outputs, s->outputs.count + 1)) return csni_fail_memory(err, sizeof *s->outputs.items);
+    struct csni_file_output *out = &s->outputs.items[s->outputs.count];
     size_t capacity = strlen(s->path) + sizeof "-manifest.json";
     char *path = csni_alloc(alloc, capacity);
     if (!path) return csni_fail_memory(err, capacity);
     snprintf(path, capacity, "%s-manifest.json", s->path);
-    csn_status status = csni_file_output_open(&out, path, alloc, err);
-    if (status >= 0) {
-        status = fill_manifest(s, &out, err);
-        if (status >= 0) status = csni_file_output_commit(&out, err);
-        csni_file_output_abort(&out);
-    }
+    csn_status status = csni_file_output_open(out, path, alloc, err);
     csni_free(alloc, path, capacity);
-    return status;
+    if (status < 0) return status;
+    s->outputs.count++;
+    CSNI_TRY(fill_manifest(s, out, err));
+    return csni_file_output_finish(out, err);
+}
+
+/* The manifest is the last. All are complete and on the disk, only renaming is left to do. */
+static csn_status commit_outputs(struct segmenter *s, struct csn_error *err) {
+    for (size_t i = 0; i < s->outputs.count; i++) CSNI_TRY(csni_file_output_commit(&s->outputs.items[i], err));
+    return CSN_OK;
 }
 
 static csn_status check_segments(const struct csni_conversion *c, const struct csni_model *model,
@@ -244,17 +262,21 @@ csn_status csni_write_segments(struct csni_conversion *c, const struct csni_mode
     CSNI_TRY(check_segments(c, model, err));
     enum csni_gsym_target target = c->options.format == CSN_FORMAT_GSYM_V2 ? CSNI_GSYM_WRITE_V2 : CSNI_GSYM_WRITE_V1;
     struct segmenter s = { .c = c, .model = model, .path = path, .w = &c->writers[0] };
-    s.used_strings.alloc = s.used_files.alloc = s.done.alloc = c->alloc;
+    s.used_strings.alloc = s.used_files.alloc = s.done.alloc = s.outputs.alloc = c->alloc;
     s.strings = csni_alloc_zeroed(c->alloc, model->string_count, sizeof *s.strings);
     s.files = csni_alloc_zeroed(c->alloc, model->file_count, sizeof *s.files);
     csn_status status = csni_gsym_sizer_init(&s.sizer, model, target, err);
     if (status >= 0 && (!s.strings || !s.files)) status = csni_fail_memory(err, model->string_count * sizeof *s.strings);
     if (status >= 0) status = cut_segments(&s, err);
+    if (status >= 0) status = csni_check_strict(c, err); /* what the format cannot hold */
     if (status >= 0) status = write_manifest(&s, err);
-    c->report->segments_written = s.done.count;
+    if (status >= 0) status = commit_outputs(&s, err);
+    for (size_t i = 0; i < s.outputs.count; i++) csni_file_output_abort(&s.outputs.items[i]);
+    c->report->segments_written = status < 0 ? 0 : s.done.count;
     csni_vec_deinit(&s.used_strings);
     csni_vec_deinit(&s.used_files);
     csni_vec_deinit(&s.done);
+    csni_vec_deinit(&s.outputs);
     csni_gsym_sizer_deinit(&s.sizer);
     csni_free(c->alloc, s.files, model->file_count * sizeof *s.files);
     csni_free(c->alloc, s.strings, model->string_count * sizeof *s.strings);
