@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "input/symbol_path.h"
-
+#include "ui/url_text.h"
 
 const struct option_spec companion_options[COMPANION_OPTION_COUNT] = {
     { .name = "arch", .kind = OPTION_TEXT, .offset = offsetof(struct companion_values, arch), .value_name = "ARCH",
@@ -102,12 +102,13 @@ const char *companion_search_missing(const struct companion_search *search, cons
                                      struct missing_text *out) {
     if (!search->is_missing || search->debug_file) return NULL;
     const char *urls = getenv("DEBUGINFOD_URLS"), *dir = values->debug_dirs.count ? values->debug_dirs.items[0] : "/usr/lib/debug";
-    char others[32] = "";
+    char others[32] = "", shown[sizeof(out->text) / 2];
     if (values->debug_dirs.count > 1) snprintf(others, sizeof(others), " and %zu more", values->debug_dirs.count - 1);
+    urls_show(urls ? urls : "", shown, sizeof(shown));
     snprintf(out->text, sizeof(out->text), "build id %s; no debug file under %s%s%s%s; DEBUGINFOD_URLS is %s",
              search->build_id[0] ? search->build_id : "unknown", dir, others,
              search->link_name[0] ? " nor beside the image as " : "", search->link_name,
-             urls && *urls ? urls : "not set");
+             *shown ? shown : "not set");
     return out->text;
 }
 

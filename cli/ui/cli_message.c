@@ -5,7 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
+
+#include "ui/url_text.h"
 
 enum { LINE_ROOM = 8192, NAME_ROOM = 5000 }; /* no path is longer than 4096 */
 
@@ -26,9 +29,13 @@ static void put_line(const char *text) {
 }
 
 void cli_error(const char *file, const char *format, ...) {
-    char text[LINE_ROOM];
+    char text[LINE_ROOM], url[NAME_ROOM];
     int used = snprintf(text, sizeof(text), "callsign: ");
     if (file && !*file) file = "''";
+    if (file && (strncasecmp(file, "http://", 7) == 0 || strncasecmp(file, "https://", 8) == 0)) {
+        urls_show(file, url, sizeof(url));
+        file = url;
+    }
     if (file) used += snprintf(text + used, NAME_ROOM, "%.*s%s: ", NAME_ROOM - 8, file, strlen(file) > NAME_ROOM - 8 ? "..." : "");
     va_list arguments;
     va_start(arguments, format);

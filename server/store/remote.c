@@ -24,21 +24,27 @@ struct remote {
 static pthread_once_t curl_ready = PTHREAD_ONCE_INIT;
 static void start_curl(void) { curl_global_init(CURL_GLOBAL_DEFAULT); }
 
+/* Keys may contain '?' and '@'. */
+static void take_bucket_url(struct http_server_url *out, const char *url) {
+    size_t size = strlen(url);
+    while (size && url[size - 1] == '/') size--;
+    snprintf(out->base, sizeof(out->base), "%.*s", (int)size, url);
+}
+
 int remote_open(const char *url, uint64_t timeout_s, uint64_t max_bytes, struct remote **out, char *why, size_t why_size) {
     struct remote *remote = calloc(1, sizeof(*remote));
-    size_t size = strlen(url);
     if (!remote) return -1;
     pthread_once(&curl_ready, start_curl);
-    while (size && url[size - 1] == '/') size--;
-    http_server_url_take(&remote->server, url, size);
     remote->timeout_s = timeout_s;
     remote->max_bytes = max_bytes;
     bool is_bucket = strncmp(url, "s3://", 5) == 0, is_http = strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
+    if (is_bucket) take_bucket_url(&remote->server, url);
+    else http_server_url_take(&remote->server, url);
     if (is_http || (is_bucket && bucket_open(remote->server.base, timeout_s, &remote->bucket, why, why_size) == 0)) {
         *out = remote;
         return 0;
     }
-    if (!is_bucket) snprintf(why, why_size, "%s: must begin with http://, https:// or s3://", url);
+    if (!is_bucket) snprintf(why, why_size, "%s: must begin with http://, https:// or s3://", remote->server.base);
     remote_close(remote);
     return -1;
 }

@@ -10,11 +10,15 @@
 
 enum { CONNECT_TIMEOUT_S = 10, MOST_REDIRECTS = 5, LARGEST_TEXT = 64 << 20 };
 
-void http_server_url_take(struct http_server_url *out, const char *url, size_t size) {
+void http_server_url_take(struct http_server_url *out, const char *url) {
+    size_t size = strcspn(url, "?#");
+    const char *query = url + size;
+    while (size && url[size - 1] == '/') size--;
     const char *scheme_end = memmem(url, size, "://", 3), *host = scheme_end ? scheme_end + 3 : url, *at = NULL;
     for (const char *c = host; c < url + size && !strchr("/?#", *c); c++)
         if (*c == '@') at = c;
     *out = (struct http_server_url){ .user = NULL };
+    if (*query == '?') snprintf(out->query, sizeof(out->query), "%.*s", (int)strcspn(query, "#"), query);
     if (!at) {
         snprintf(out->base, sizeof(out->base), "%.*s", (int)size, url);
         return;
@@ -74,7 +78,7 @@ enum store_status http_status(CURL *curl, CURLcode code, char *why, size_t why_s
     curl_easy_getinfo(curl, CURLINFO_EFFECTIVE_URL, &url);
     /* After a redirect the URL has user and password, and its query may be a secret, too. */
     struct http_server_url shown;
-    http_server_url_take(&shown, url ? url : "", url ? strcspn(url, "?") : 0);
+    http_server_url_take(&shown, url ? url : "");
     http_server_url_release(&shown);
     if (code != CURLE_OK) snprintf(why, why_size, "%.150s: %s", shown.base, curl_easy_strerror(code));
     else snprintf(why, why_size, "%.150s: answers %ld", shown.base, status);
@@ -92,15 +96,20 @@ void http_limit(CURL *curl, const uint64_t *max) {
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, max);
 }
 
+static void put_as_given(struct text *out, const char *part) {
+    for (const char *c = part; *c; c++) {
+        if (*c > ' ' && *c < 0x7f) text_char(out, *c);
+        else text_format(out, "%%%02X", (unsigned char)*c);
+    }
+}
+
 enum store_status http_fetch(const struct http_server_url *server, const char *path, uint64_t timeout_s, uint64_t max,
                              int fd, char *why, size_t why_size) {
     struct text url = { 0 };
-    for (const char *c = server->base; *c; c++) {
-        if (*c > ' ' && *c < 0x7f) text_char(&url, *c);
-        else text_format(&url, "%%%02X", (unsigned char)*c);
-    }
+    put_as_given(&url, server->base);
     text_char(&url, '/');
     http_put_path(&url, path);
+    put_as_given(&url, server->query);
     CURL *curl = http_handle(text_cstr(&url), timeout_s);
     text_free(&url);
     if (!curl) return STORE_UNREACHABLE;

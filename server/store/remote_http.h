@@ -9,11 +9,12 @@
 
 /* A server with a tree. */
 struct http_server_url {
-    char base[1024];       /* as it was given, without user and password, which no message and no file has, and without a '/' at its end */
+    char base[1024];       /* as it was given, without user, password and query, which no message and no file has, and without a '/' at its end */
+    char query[1024];      /* with its '?'; empty: none */
     char *user, *password; /* decoded; NULL: none. Of curl_free() */
 };
 
-void http_server_url_take(struct http_server_url *out, const char *url, size_t size);
+void http_server_url_take(struct http_server_url *out, const char *url);
 void http_server_url_release(struct http_server_url *server);
 
 /* An easy handle with the limits that every request has. NULL: no memory. */

@@ -47,6 +47,16 @@ struct csni_path_shown csni_path_show(const char *path) {
     return shown;
 }
 
+struct csni_path_shown csni_url_show(const char *url) {
+    struct csni_path_shown shown;
+    const char *scheme_end = strstr(url, "://"), *host = scheme_end ? scheme_end + 3 : url;
+    const char *rest = host;
+    for (size_t i = 0; i < strcspn(host, "/?#"); i++)
+        if (host[i] == '@') rest = host + i + 1;
+    snprintf(shown.text, sizeof shown.text, "%.*s%.*s", (int)(host - url), url, (int)strcspn(rest, "?#"), rest);
+    return shown;
+}
+
 bool csni_id_text(const uint8_t *id, size_t size, char out[CSNI_ID_TEXT_SIZE]) {
     if (size > CSNI_ID_MAX) return false;
     csni_hex_text(id, size, out);

@@ -21,6 +21,8 @@ struct csni_path_shown {
     char text[CSNI_PATH_SHOWN + sizeof "..."];
 };
 struct csni_path_shown csni_path_show(const char *path);
+/* A URL without what may be secret: user and password, the query. */
+struct csni_path_shown csni_url_show(const char *url);
 
 /* An id as hexadecimal digits. False: longer than any. */
 enum { CSNI_ID_MAX = 64, CSNI_ID_TEXT_SIZE = 2 * CSNI_ID_MAX + 1 };

@@ -70,8 +70,8 @@ static csn_status transfer_result(const struct csni_curl_library *library, const
     if (code == CSNI_CURLE_HTTP_RETURNED_ERROR) return CSN_NONE; /* it does not have the file */
     if (t->is_too_large)
         return csni_fail(err, CSN_NONE, NULL, 0, "%s: the file has more than %" PRIu64 " bytes, the limit",
-                         csni_path_show(server).text, t->options->max_download_bytes);
-    return csni_fail(err, CSN_NONE, NULL, 0, "%s: %s", csni_path_show(server).text, library->error_text(code));
+                         csni_url_show(server).text, t->options->max_download_bytes);
+    return csni_fail(err, CSN_NONE, NULL, 0, "%s: %s", csni_url_show(server).text, library->error_text(code));
 }
 
 /* ---- the file ---- */
@@ -128,14 +128,19 @@ static bool put_escaped(char *url, size_t capacity, const char *name) {
     return true;
 }
 
+/* A query, which may be what lets the reader in, stays behind the path. */
 static bool make_url(const char *server, const char *name, const char *id, char *url, size_t capacity) {
-    size_t len = strlen(server);
+    size_t len = strcspn(server, "?#");
+    const char *query = server + len;
     while (len && server[len - 1] == '/') len--;
     int added = snprintf(url, capacity, "%.*s/", (int)len, server);
     if (added < 0 || (size_t)added >= capacity || !put_escaped(url, capacity, name)) return false;
     len = strlen(url);
     added = snprintf(url + len, capacity - len, "/%s/", id);
-    return added > 0 && (size_t)added < capacity - len && put_escaped(url, capacity, name);
+    if (added < 0 || (size_t)added >= capacity - len || !put_escaped(url, capacity, name)) return false;
+    len = strlen(url);
+    added = snprintf(url + len, capacity - len, "%.*s", *query == '?' ? (int)strcspn(query, "#") : 0, query);
+    return added >= 0 && (size_t)added < capacity - len;
 }
 
 csn_status csni_symbol_server_fetch(const struct csn_companion_search_options *options, const char *name, const char *id,

@@ -63,6 +63,9 @@ def test_a_stripped_program(built, callsign, tmp_path):
     for command in (["lookup", built / "stripped", "1"], ["convert", built / "stripped", "-o", tmp_path / "out"]):
         error = callsign.bad(*command, *dirs, env={"DEBUGINFOD_URLS": ""})
         assert re.fullmatch(rf"callsign: \S+/stripped: no functions found, nothing to write; {tail}", error), error
+    with_secrets = {"DEBUGINFOD_URLS": "http://me:s3cret@127.0.0.1:1/a?sig=s3cret http://127.0.0.1:2/?s3cret", "DEBUGINFOD_CACHE_PATH": str(tmp_path)}
+    error = callsign.bad("convert", built / "stripped", "-o", tmp_path / "out", *dirs, env=with_secrets)
+    assert error.endswith("; DEBUGINFOD_URLS is http://127.0.0.1:1/a http://127.0.0.1:2/"), error
     # With symbols there is an index all the same.
     subprocess.run([need("strip"), "-g", built / "app", "-o", tmp_path / "symbols"], check=True)
     done = callsign.run("lookup", tmp_path / "symbols", "1", *dirs, env={"DEBUGINFOD_URLS": ""})

@@ -297,6 +297,21 @@ def test_on_a_symbol_server(callsign, program, copy, server, tmp_path):
     assert len(server.asked) == 1
 
 
+def test_a_symbol_server_with_a_query(callsign, program, copy, server, tmp_path):
+    """What lets the reader in stood before the path, and in messages."""
+    put_into_tree(program, tmp_path / "served", identity(program)[1])
+    wanted = f"/app.pdb/{identity(program)[1]}/app.pdb"
+    host = server.url.removeprefix("http://")
+    for number, (front, asked) in enumerate([(f"{host}/?sig=s3cret&x=%2F#top", wanted + "?sig=s3cret&x=%2F"), (f"{host}#s3cret", wanted)]):
+        env = {"CALLSIGN_CACHE": str(tmp_path / f"cache{number}")}
+        assert convert(callsign, copy, tmp_path / "app.gsym", "--symbol-server", "http://" + front, env=env)["functions_from_pdb"]
+        assert server.asked.pop() == (asked, "callsign")
+    for url in (f"http://{host}?sig=s3cret", f"http://me:s3cret@{host}/"):
+        line = callsign.bad("convert", copy, "-o", tmp_path / "out", "--symbol-server", url, "--fetch-limit", "1K",
+                            env={"CALLSIGN_CACHE": str(tmp_path / "cache")})
+        assert "more than 1024 bytes" in line and host in line and "s3cret" not in line and "me:" not in line
+
+
 def test_servers_of_the_symbol_path(callsign, program, copy, server, tmp_path):
     put_into_tree(program, tmp_path / "served", identity(program)[1])
     path = f"/no/folder;SRV*{tmp_path / 'store'}*{server.url}/none*{server.url}"

@@ -334,6 +334,8 @@ def test_a_truncated_file(large, callsign, size):
 def test_what_is_no_index(callsign):
     with range_server.serving({"/x.gsym": b"not an index" * 100000}) as server:
         assert server.url("/x.gsym") in callsign.bad("lookup", server.url("/x.gsym"), "0x1139")
+        secret = server.url("/x.gsym").replace("http://", "http://me:s3cret@") + "?sig=s3cret"
+        assert callsign.bad("lookup", secret, "0x1139").startswith(f"callsign: {server.url('/x.gsym')}: ")
 
 
 @pytest.mark.parametrize("url", ["s3://", "s3://bucket", "s3://bucket/", "s3:///key"])

@@ -442,12 +442,13 @@ LIES = {
 
 
 def test_the_url_of_an_upstream(callsign, images, tmp_path):
-    """Its path is asked as it is given. Its password is nowhere else: it was in answers of 502, in the log and in the store."""
+    """Its path is asked as it is given. Its password is nowhere else: it was in answers of 502, in the log and in the store. Its query, which may be
+    a secret, too, follows the path."""
     app, asked = images["app"], []
 
     def manner(handler):
         asked.append((handler.path, handler.headers["Authorization"]))
-        if handler.path.endswith("/executable"):
+        if "/away/" not in handler.path and "/executable?" in handler.path:
             handler.answer(302, b"", Location=f"/away{handler.path}?signature=s3cret")
         elif "/away/" in handler.path:
             handler.answer(503, b"")
@@ -455,15 +456,16 @@ def test_the_url_of_an_upstream(callsign, images, tmp_path):
             handler.answer(200, app.path.read_bytes())
 
     with upstream(manner) as listening, \
-            Server(callsign, tmp_path / "s", "--upstream", f"http://me%40x:s3cret%3A@127.0.0.1:{listening.server_port}/a%20b c/") as server:
+            Server(callsign, tmp_path / "s", "--upstream", f"http://me%40x:s3cret%3A@127.0.0.1:{listening.server_port}/a%20b c/?t=t0ken&u=a b#x") as server:
         status, _, body = server.ask("GET", f"/buildid/{app.id}/executable")
-        assert status == 502 and b"/a%20b%20c/buildid/" in body and b"s3cret" not in body, body
+        assert status == 502 and b"/a%20b%20c/buildid/" in body and b"s3cret" not in body and b"t0ken" not in body, body
         assert server.ask("GET", f"/buildid/{app.id}/debuginfo")[0] == 200
     word = "Basic " + base64.b64encode(b"me@x:s3cret:").decode()
-    assert asked[0] == (f"/a%20b%20c/buildid/{app.id}/executable", word) and asked[-1] == (f"/a%20b%20c/buildid/{app.id}/debuginfo", word)
-    assert "503" in server.log_path.read_text() and "s3cret" not in server.log_path.read_text()
+    assert asked[0] == (f"/a%20b%20c/buildid/{app.id}/executable?t=t0ken&u=a%20b", word)
+    assert asked[-1] == (f"/a%20b%20c/buildid/{app.id}/debuginfo?t=t0ken&u=a%20b", word)
+    assert "503" in server.log_path.read_text() and not re.search("s3cret|t0ken", server.log_path.read_text())
     for file in (tmp_path / "s").rglob("*"):
-        assert not file.is_file() or b"s3cret" not in file.read_bytes(), file
+        assert not file.is_file() or not re.search(b"s3cret|t0ken", file.read_bytes()), file
 
 
 @pytest.mark.parametrize("lie", LIES)
