@@ -25,6 +25,15 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "plain_build: limits memory, links the libraries or tests WebAssembly: a sanitizer's build cannot take it or adds nothing")
 
 
+# Files of which each takes a worker a minute or more.
+LONG = ["test_web_page.py", "test_stand_ins.py", "test_go.py", "test_serve_faults.py"]
+
+
+def pytest_collection_modifyitems(items):
+    """The long ones first: else one worker is busy with the last of them while the others have nothing to do."""
+    items.sort(key=lambda item: item.path.name not in LONG)
+
+
 def pytest_make_parametrize_id(config, val, argname):
     """Bytes are named by their parameter: made anew by each worker, they may differ (gzip writes the time), and workers must agree."""
     return argname if isinstance(val, bytes) else None

@@ -404,7 +404,7 @@ def test_gsymutil_converts_like_the_tool(arguments, folder, inputs):
 
 
 @pytest.mark.plain_build  # half a minute with the sanitizers' build, where neighbours go the same way
-@pytest.mark.parametrize("name", ["c-gcc", "cc-gcc", "cc-split", "c-obj.o", "cc-obj.o", "rs"])
+@pytest.mark.parametrize("name", ["c-gcc", "cc-gcc", "cc-split", "c-obj.o", "cc-obj.o"])
 def test_gsymutil_verifies_like_the_tool(name, folder, inputs):
     if name not in inputs:
         pytest.skip(f"{name} could not be built")

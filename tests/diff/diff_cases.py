@@ -178,7 +178,8 @@ def targets():
     yield Case("arm-gcc-thumb", c_steps("arm-linux-gnueabihf-gcc", *free, link=thumb))
     yield Case("arm-gcc-arm", c_steps("arm-linux-gnueabihf-gcc", *free, "-marm", link=thumb))
     # symbols name descriptors: the reference knows functions by their DIEs only
-    yield Case("powerpc64-gcc-descriptors", c_steps("powerpc64-linux-gnu-gcc", "-O2", link=["-static"]), improvements=["labels"])
+    yield Case("powerpc64-gcc-descriptors", c_steps("powerpc64-linux-gnu-gcc", *free, link=alone))
+    yield Case("powerpc64-gcc-static", c_steps("powerpc64-linux-gnu-gcc", "-O2", link=["-static"]), quick=False, improvements=["labels"])
     yield Case("i386-gcc", c_steps("gcc", *free, "-m32", "-fno-pie", link=[*alone, "-no-pie"]))
     yield Case("i386-gcc-shared", c_steps("gcc", *free, "-m32", "-fPIC", link=["-nostdlib", "-shared"]),
                improvements=["bounded-by-frame", "stubs"])
