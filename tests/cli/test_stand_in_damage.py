@@ -122,6 +122,13 @@ def test_llvm_symbolizer_reports_damage(name, what, section, offset, data, folde
         assert b"warning: " in pair.run("ours", ["--obj=app"], lines, tmp_path).err
 
 
+def test_llvm_symbolizer_does_not_go_back_in_a_line_program(folder, programs, tmp_path):  # noqa: F811
+    """An opcode with a length near 2^64: LLVM goes back to where it began, and prints the same warning for ever."""
+    damaged(programs, "c-gcc4", ".debug_line", -12, b"\0\xf5" + 8 * b"\xff" + b"\1\x80", tmp_path / "app")
+    done = pair_for("llvm-symbolizer", folder).run("ours", ["--obj=app"], b"0x" + requests(programs["c-gcc4"])[:9], tmp_path)
+    assert done.code == 0 and done.err.count(b"unexpected end of data") == 1
+
+
 ARANGES = [(0, b"\xff\xff\xff\x7f"), (0, b"\xf0\xff\xff\xff"), (10, b"\x03"), (11, b"\x01"), (0, b"\x2d"), (0, b"\x0c"), (16, b"\0" * 16), (-16, b"\x01"), (6, b"\xff")]
 
 

@@ -216,7 +216,7 @@ static void read_extended(struct table *t) {
                 "warning: unexpected line op length at offset 0x%08" PRIx64 " expected 0x%02" PRIx64
                 " found 0x%02" PRIx64 "\n",
                 at, length, b->at - at);
-    b->at = at + length;
+    b->at = length > UINT64_MAX - at ? UINT64_MAX : at + length; /* LLVM goes back, and reads the same for ever */
 }
 
 static void read_standard(struct table *t, unsigned opcode, uint64_t at) {
