@@ -27,6 +27,14 @@ bool build_id_canonical(const char *text, size_t size, char out[ID_TEXT_SIZE]) {
     return true;
 }
 
+size_t build_id_shorter(const char *id, size_t size) {
+    enum { WHOLE = 40, SHORTEST = 16 }; /* build ids of 8 bytes are the shortest that linkers make */
+    if (strlen(id) != WHOLE || size <= SHORTEST) return 0;
+    for (size_t i = size - 8; i < size; i++)
+        if (id[i] != '0') return 0;
+    return size - 8;
+}
+
 /* The three first fields of a GUID stand in the other byte order. */
 bool debug_id_of_build_id(const char *id, char out[DEBUG_ID_SIZE]) {
     static const unsigned char order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };

@@ -24,7 +24,7 @@ struct tree_query {
 bool tree_query_parse(const char *path, struct tree_query *out);
 
 /* The paths at which other stores may have what a query asks for, the likeliest first; returns how many. */
-enum { MOST_TREE_PATHS = 6 };
+enum { MOST_TREE_PATHS = 8 };
 size_t tree_query_paths(const struct tree_query *query, char out[MOST_TREE_PATHS][STORE_PATH_SIZE]);
 
 #endif

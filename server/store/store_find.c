@@ -14,12 +14,23 @@ enum { MOST_CANDIDATES = 16 };
 
 /* ---- the catalogue ---- */
 
+/* Keys of SSQP have build ids of 20 bytes, with zeros behind shorter ones. */
+static int find_shorter_build_id(struct symbol_store *store, const struct tree_query *query, struct artifact *out) {
+    char id[ID_TEXT_SIZE];
+    int count = 0;
+    for (size_t size = build_id_shorter(query->build_id, strlen(query->build_id)); size && !count; size = build_id_shorter(query->build_id, size)) {
+        snprintf(id, sizeof(id), "%.*s", (int)size, query->build_id);
+        count = catalogue_find(store->catalogue, CATALOGUE_BUILD_ID, id, query->kinds, out, MOST_CANDIDATES);
+    }
+    return count;
+}
+
 static int find_candidates(struct symbol_store *store, const struct tree_query *query, struct artifact *out) {
     if (*query->build_id) {
         int count = catalogue_find(store->catalogue, CATALOGUE_BUILD_ID, query->build_id, query->kinds, out, MOST_CANDIDATES);
-        return count ? count
-                     : catalogue_find(store->catalogue, CATALOGUE_HTLHASH, query->build_id, query->kinds, out,
-                                      MOST_CANDIDATES);
+        if (!count)
+            count = catalogue_find(store->catalogue, CATALOGUE_HTLHASH, query->build_id, query->kinds, out, MOST_CANDIDATES);
+        return count ? count : find_shorter_build_id(store, query, out);
     }
     if (*query->debug_id) return catalogue_find(store->catalogue, CATALOGUE_DEBUG_ID, query->debug_id, query->kinds, out, MOST_CANDIDATES);
     if (*query->code_id) return catalogue_find(store->catalogue, CATALOGUE_CODE_ID, query->code_id, query->kinds, out, MOST_CANDIDATES);
@@ -74,9 +85,16 @@ enum store_status symbol_store_find_local(struct symbol_store *store, const stru
 
 /* ---- remotes ---- */
 
+static bool is_shorter_build_id(const char *id, const char *wanted) {
+    for (size_t size = build_id_shorter(wanted, strlen(wanted)); size; size = build_id_shorter(wanted, size))
+        if (strlen(id) == size && memcmp(id, wanted, size) == 0) return true;
+    return false;
+}
+
 static bool has_wanted_id(const struct artifact *artifact, const struct tree_query *query) {
     if (*query->build_id)
-        return strcmp(artifact->build_id, query->build_id) == 0 || strcmp(artifact->htlhash, query->build_id) == 0;
+        return strcmp(artifact->build_id, query->build_id) == 0 || strcmp(artifact->htlhash, query->build_id) == 0 ||
+               is_shorter_build_id(artifact->build_id, query->build_id);
     if (*query->debug_id) return strcmp(artifact->debug_id, query->debug_id) == 0;
     return *query->code_id && strcmp(artifact->code_id, query->code_id) == 0;
 }

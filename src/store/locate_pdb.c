@@ -38,13 +38,14 @@ static csn_status pdb_beside_image(struct csni_locate_query *query, const struct
     return status;
 }
 
-/* DIR/NAME/ID/NAME, as symbol servers keep them; some write digits of the id in small letters. */
+/* DIR/NAME/ID/NAME, as symbol servers keep them; some write the id in small letters, some the name, too. */
 static csn_status pdb_in_tree(struct csni_locate_query *query, const char *dir, const struct pdb_wanted *wanted) {
-    char small[CSNI_PDB_ID_SIZE];
-    for (size_t i = 0; i < sizeof small; i++)
-        small[i] = wanted->id[i] >= 'A' && wanted->id[i] <= 'F' ? (char)(wanted->id[i] + ('a' - 'A')) : wanted->id[i];
+    char small_id[CSNI_PDB_ID_SIZE], small_name[CSNI_PATH_SIZE];
+    bool differs = csni_small_letters(wanted->name, small_name, sizeof small_name);
+    csni_small_letters(wanted->id, small_id, sizeof small_id);
     csn_status status = csni_locate_tryf(query, CSNI_PROOF_ID, "%s/%s/%s/%s", dir, wanted->name, wanted->id, wanted->name);
-    if (status == CSN_NONE) status = csni_locate_tryf(query, CSNI_PROOF_ID, "%s/%s/%s/%s", dir, wanted->name, small, wanted->name);
+    if (status == CSN_NONE) status = csni_locate_tryf(query, CSNI_PROOF_ID, "%s/%s/%s/%s", dir, wanted->name, small_id, wanted->name);
+    if (status == CSN_NONE && differs) status = csni_locate_tryf(query, CSNI_PROOF_ID, "%s/%s/%s/%s", dir, small_name, small_id, small_name);
     return status;
 }
 

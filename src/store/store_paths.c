@@ -57,6 +57,18 @@ struct csni_path_shown csni_url_show(const char *url) {
     return shown;
 }
 
+bool csni_small_letters(const char *text, char *out, size_t size) {
+    bool differs = false;
+    size_t i = 0;
+    for (; text[i] && i + 1 < size; i++) {
+        bool is_capital = text[i] >= 'A' && text[i] <= 'Z';
+        out[i] = is_capital ? (char)(text[i] + ('a' - 'A')) : text[i];
+        differs |= is_capital;
+    }
+    out[i] = 0;
+    return differs;
+}
+
 bool csni_id_text(const uint8_t *id, size_t size, char out[CSNI_ID_TEXT_SIZE]) {
     if (size > CSNI_ID_MAX) return false;
     csni_hex_text(id, size, out);

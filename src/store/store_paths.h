@@ -24,6 +24,9 @@ struct csni_path_shown csni_path_show(const char *path);
 /* A URL without what may be secret: user and password, the query. */
 struct csni_path_shown csni_url_show(const char *url);
 
+/* `text` with small letters, of ASCII; as much as there is room for. False: it has no others. */
+bool csni_small_letters(const char *text, char *out, size_t size);
+
 /* An id as hexadecimal digits. False: longer than any. */
 enum { CSNI_ID_MAX = 64, CSNI_ID_TEXT_SIZE = 2 * CSNI_ID_MAX + 1 };
 bool csni_id_text(const uint8_t *id, size_t size, char out[CSNI_ID_TEXT_SIZE]);

@@ -143,10 +143,22 @@ static bool make_url(const char *server, const char *name, const char *id, char 
     return added >= 0 && (size_t)added < capacity - len;
 }
 
+/* Servers of files that tell letters apart have names and ids as symstore wrote them, or in small letters, as the key conventions of
+ * SSQP want them. */
+static csn_status fetch_from(const struct csni_curl_library *library, const struct csn_companion_search_options *options,
+                             const char *server, const char *name, const char *id, const char *path, struct csn_error *err) {
+    char url[CSNI_PATH_SIZE], small_name[CSNI_PATH_SIZE], small_id[CSNI_PATH_SIZE];
+    csn_status status = CSN_NONE;
+    if (make_url(server, name, id, url, sizeof url)) status = fetch_to(library, options, server, url, path, err);
+    bool differs = csni_small_letters(name, small_name, sizeof small_name) | csni_small_letters(id, small_id, sizeof small_id);
+    if (status == CSN_NONE && differs && !(err && err->text[0]) && make_url(server, small_name, small_id, url, sizeof url))
+        status = fetch_to(library, options, server, url, path, err);
+    return status;
+}
+
 csn_status csni_symbol_server_fetch(const struct csn_companion_search_options *options, const char *name, const char *id,
                                     char path[CSNI_PATH_SIZE], struct csn_error *err) {
     struct csni_curl_library library;
-    char url[CSNI_PATH_SIZE];
     int len = snprintf(path, CSNI_PATH_SIZE, "%s/%s/%s/%s", options->download_dir, name, id, name);
     if (len < 0 || len >= CSNI_PATH_SIZE) return CSN_NONE;
     if (!csni_curl_load(&library))
@@ -155,8 +167,7 @@ csn_status csni_symbol_server_fetch(const struct csn_companion_search_options *o
     bool has_folders = make_folders(path);
     if (!has_folders) status = fail_file(path, err);
     for (size_t i = 0; has_folders && status == CSN_NONE && i < options->symbol_server_count; i++)
-        if (make_url(options->symbol_servers[i], name, id, url, sizeof url))
-            status = fetch_to(&library, options, options->symbol_servers[i], url, path, err);
+        status = fetch_from(&library, options, options->symbol_servers[i], name, id, path, err);
     csni_curl_unload(&library);
     return status;
 }

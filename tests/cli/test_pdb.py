@@ -252,6 +252,19 @@ def test_in_one_of_several_trees(callsign, program, copy, tmp_path, place):
     assert convert(callsign, copy, tmp_path / "app.gsym", *options)["functions_from_pdb"]
 
 
+def with_capital_name(copy):
+    data = copy.read_bytes()
+    assert data.count(b"app.pdb\0") == 1
+    copy.write_bytes(data.replace(b"app.pdb\0", b"App.pdb\0"))
+
+
+def test_in_a_tree_of_small_letters(callsign, program, copy, tmp_path):
+    """As the key conventions of SSQP want names and ids."""
+    put_into_tree(program, tmp_path / "symbols", identity(program)[1].lower())
+    with_capital_name(copy)
+    assert convert(callsign, copy, tmp_path / "app.gsym", "--debug-dir", tmp_path / "symbols")["functions_from_pdb"]
+
+
 def test_as_debug_file(callsign, program, copy, tmp_path):
     shutil.copyfile(program.with_suffix(".pdb"), tmp_path / "another.pdb")
     assert convert(callsign, copy, tmp_path / "app.gsym", "--debug-file", tmp_path / "another.pdb")["functions_from_pdb"]
@@ -312,11 +325,23 @@ def test_a_symbol_server_with_a_query(callsign, program, copy, server, tmp_path)
         assert "more than 1024 bytes" in line and host in line and "s3cret" not in line and "me:" not in line
 
 
+def test_on_a_symbol_server_of_small_letters(callsign, program, copy, server, tmp_path):
+    small = identity(program)[1].lower()
+    put_into_tree(program, tmp_path / "served", small)
+    with_capital_name(copy)
+    env = {"CALLSIGN_CACHE": str(tmp_path / "cache")}
+    assert convert(callsign, copy, tmp_path / "app.gsym", "--symbol-server", server.url, env=env)["functions_from_pdb"]
+    assert [path for path, _ in server.asked] == [f"/App.pdb/{small.upper()}/App.pdb", f"/app.pdb/{small}/app.pdb"]
+    assert convert(callsign, copy, tmp_path / "app.gsym", "--symbol-server", server.url, env=env)["functions_from_pdb"]
+    assert len(server.asked) == 2
+
+
 def test_servers_of_the_symbol_path(callsign, program, copy, server, tmp_path):
     put_into_tree(program, tmp_path / "served", identity(program)[1])
     path = f"/no/folder;SRV*{tmp_path / 'store'}*{server.url}/none*{server.url}"
     assert convert(callsign, copy, tmp_path / "app.gsym", env={"_NT_SYMBOL_PATH": path})["functions_from_pdb"]
-    assert [p for p, _ in server.asked] == [f"{front}/app.pdb/{identity(program)[1]}/app.pdb" for front in ("/none", "")]
+    id = identity(program)[1]
+    assert [p for p, _ in server.asked] == [f"/none/app.pdb/{id}/app.pdb", f"/none/app.pdb/{id.lower()}/app.pdb", f"/app.pdb/{id}/app.pdb"]
     assert (tmp_path / "store" / "app.pdb" / identity(program)[1] / "app.pdb").is_file()
 
 

@@ -237,6 +237,28 @@ def test_all_trees(server, images):
     assert server.json("GET", f"/{b[:2]}/{b[2:]}/meta")["name"] == "libshop.so"
 
 
+def test_any_case_in_keys_of_symbol_servers(server, images):
+    shop = images["libshop.so"]
+    for path in (f"libshop.so/elf-buildid-{shop.id}/libshop.so", f"_.debug/elf-buildid-sym-{shop.id}/_.debug"):
+        for key in (path, path.upper(), path.title()):
+            assert server.ask("GET", "/" + key)[::2] == (200, shop.path.read_bytes()), key
+
+
+def test_short_build_ids_in_keys_of_symbol_servers(callsign, tmp_path):
+    """They are filled up with zeros to 20 bytes there."""
+    id = "00112233445566778899aabbccddeeff"
+    (tmp_path / "a.c").write_text("int main(void) { return 0; }")
+    for name, given in (("a", id), ("b", id[:16])):
+        subprocess.run([need("gcc"), "-g", f"-Wl,--build-id=0x{given}", "-o", tmp_path / name, tmp_path / "a.c"], check=True)
+        callsign.good("store", "add", "-q", "--store", tmp_path / "store", tmp_path / name)
+    with Server(callsign, tmp_path / "store") as server:
+        for name, given in (("a", id), ("b", id[:16])):
+            whole = (tmp_path / name).read_bytes()
+            for path in (f"/_.debug/elf-buildid-sym-{given:0<40}/_.debug", f"/{name}/elf-buildid-{given:0<40}/{name}", f"/buildid/{given}/debuginfo"):
+                assert server.ask("GET", path)[::2] == (200, whole), path
+        assert server.ask("GET", f"/_.debug/elf-buildid-sym-{id[:24]:0<40}/_.debug")[0] == 404
+
+
 @pytest.mark.parametrize("path", ["/../../etc/passwd", "/..%2f..%2fetc/passwd", "/.callsign/catalogue.db", "/.build-id/..%2f..%2fx/y.debug",
                                   "/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/a/b/c/d/e/f/g/h/i/j", "//etc/passwd", "/proxy/../tokens"])
 def test_nothing_else_is_served(server, path):

@@ -468,6 +468,26 @@ def test_the_url_of_an_upstream(callsign, images, tmp_path):
         assert not file.is_file() or not re.search(b"s3cret|t0ken", file.read_bytes()), file
 
 
+def test_names_and_ids_in_small_letters_upstream(callsign, images, tmp_path):
+    """As the key conventions of SSQP want them, after the way in which symstore writes them; and ids of 20 bytes."""
+    app, asked = images["app"], []
+
+    def manner(handler):
+        asked.append(handler.path)
+        handler.answer(200, app.path.read_bytes()) if handler.path == f"/app/elf-buildid-{app.id}/app" else handler.answer(404, b"")
+
+    with upstream(manner) as listening, Server(callsign, tmp_path / "s", "--upstream", f"http://127.0.0.1:{listening.server_port}") as server:
+        assert server.ask("GET", f"/App/elf-buildid-{app.id}/App")[::2] == (200, app.path.read_bytes())
+        assert f"/App/elf-buildid-{app.id}/App" in asked
+        id = "00112233445566778899AABBCCDDEEFF1"
+        for path in (f"/App.Pdb/{id}/App.Pdb", "/App.Dll/5CF2591C6859000/App.Dll"):
+            asked.clear()
+            assert server.ask("GET", path)[0] == 404
+            assert [p for p in asked if p.lower() == path.lower()] == [path, path.lower()], asked
+        server.ask("GET", f"/buildid/{id[:32]}/debuginfo")
+        assert f"/_.debug/elf-buildid-sym-{id[:32].lower()}00000000/_.debug" in asked
+
+
 @pytest.mark.parametrize("lie", LIES)
 def test_an_upstream_that_lies(callsign, images, tmp_path, lie):
     manner, statuses = LIES[lie]
