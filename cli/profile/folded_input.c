@@ -1,20 +1,44 @@
 /* Folded stacks as a profile: names stay, addresses become locations of modules. */
 #include "profile/profile_input.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profile/profile_frames.h"
 #include "stack/dialects/dialects.h"
 #include "ui/cli_message.h"
+#include "ui/growing.h"
+#include "ui/text_bytes.h"
 
-static bool read_folded_count(struct csn_str *line, int64_t *out) {
-    size_t at = line->len;
-    int64_t value = 0;
-    while (at && line->ptr[at - 1] >= '0' && line->ptr[at - 1] <= '9') at--;
-    if (at == line->len || !at || line->ptr[at - 1] != ' ') return false;
-    for (size_t i = at; i < line->len; i++)
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, line->ptr[i] - '0', &value)) return false;
-    *out = value;
+/* A count, and how many billionths more: digits behind those are lost. */
+enum { FRACTION_DIGITS = 9, FRACTION_WHOLE = 1000000000 };
+struct folded_count {
+    int64_t whole;
+    uint32_t fraction, stack;
+};
+
+/* Profiles have whole numbers. Where counts have fractions, all are taken times a power of ten, once all are known. */
+struct folded_counts {
+    struct folded_count *items;
+    size_t count, capacity;
+    unsigned digits; /* behind the point, at most */
+};
+
+static bool read_digits(struct csn_str *text, int64_t *value) {
+    for (; text->len && text->ptr[0] != '.'; *text = (struct csn_str){ text->ptr + 1, text->len - 1 })
+        if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, text->ptr[0] - '0', value)) return false;
+    return true;
+}
+
+static bool read_folded_count(struct csn_str line, size_t at, struct folded_counts *counts, struct folded_count *out) {
+    struct csn_str text = { line.ptr + at, line.len - at };
+    if (!at || !read_digits(&text, &out->whole)) return false;
+    uint32_t unit = FRACTION_WHOLE / 10;
+    for (size_t i = 1; i < text.len && unit; i++, unit /= 10) {
+        out->fraction += (uint32_t)(text.ptr[i] - '0') * unit;
+        if (text.ptr[i] != '0' && i > counts->digits) counts->digits = (unsigned)i;
+    }
     return true;
 }
 
@@ -42,30 +66,58 @@ static bool read_elements(struct profile_frames *frames, struct csn_str line, si
     return add_names(frames, (struct csn_str){ line.ptr + from, end - from }) && profile_frames_end(frames, true, out_stack);
 }
 
-static size_t stack_end(struct csn_str line) {
-    size_t end = line.len;
-    while (end && line.ptr[end - 1] >= '0' && line.ptr[end - 1] <= '9') end--;
-    return end ? end - 1 : 0;
+static bool read_folded_stack(struct profile_frames *frames, struct csn_str line, struct folded_counts *counts, struct folded_count *count) {
+    if (!read_elements(frames, line, folded_count_at(line) - 1, &count->stack)
+        || !reserve_items(&counts->items, &counts->capacity, counts->count + 1, sizeof(*counts->items)))
+        return false;
+    counts->items[counts->count++] = *count;
+    return true;
 }
 
-static bool read_folded_stack(struct profile_frames *frames, struct csn_str line, uint32_t value_type, int64_t count) {
+/* ---- the samples ---- */
+
+static bool scaled_count(const struct folded_count *count, int64_t scale, int64_t *out) {
+    const int64_t part = FRACTION_WHOLE / scale;
+    return !__builtin_mul_overflow(count->whole, scale, out) && !__builtin_add_overflow(*out, (count->fraction + part / 2) / part, out);
+}
+
+/* The largest scale that is wanted and at which all counts have 64 bits. */
+static int64_t scale_of(const struct folded_counts *counts) {
+    int64_t scale = 1, value;
+    for (unsigned i = 0; i < counts->digits; i++) scale *= 10;
+    for (size_t i = 0; i < counts->count && scale > 1; i++)
+        while (scale > 1 && !scaled_count(&counts->items[i], scale, &value)) scale /= 10;
+    return scale;
+}
+
+static bool add_samples(struct csn_profile *profile, const struct folded_counts *counts, const char *path) {
+    const int64_t scale = scale_of(counts);
     int64_t values[64] = { 0 };
+    char type[32] = "samples";
+    uint32_t value_type;
+    if (scale > 1) {
+        snprintf(type, sizeof(type), "samples x%lld", (long long)scale);
+        cli_error(path, "counts have fractions: they are taken times %lld", (long long)scale);
+    }
+    if (csn_profile_add_value_type(profile, (struct csn_str){ type, strlen(type) }, CSN_STR("count"), &value_type, NULL) != CSN_OK) return false;
     struct csn_profile_sample sample = { .values = values, .value_count = value_type + 1 };
-    values[value_type] = count;
-    return read_elements(frames, line, stack_end(line), &sample.stack)
-           && csn_profile_add_sample(frames->profile, &sample, NULL) == CSN_OK;
+    for (size_t i = 0; i < counts->count; i++) {
+        sample.stack = counts->items[i].stack;
+        if (!scaled_count(&counts->items[i], scale, &values[value_type])) values[value_type] = INT64_MAX; /* rounded up at scale 1 */
+        if (csn_profile_add_sample(profile, &sample, NULL) != CSN_OK) return false;
+    }
+    return true;
 }
 
 bool profile_read_folded(struct csn_profile *profile, struct stack_session *session, struct line_input *input, const char *path) {
     struct profile_frames frames;
     struct csn_str line;
     enum line_result result = LINE_FAILED;
-    uint32_t value_type = 0;
-    bool good = profile_frames_init(&frames, profile, session, &folded_dialect)
-                && csn_profile_add_value_type(profile, CSN_STR("samples"), CSN_STR("count"), &value_type, NULL) == CSN_OK;
+    struct folded_counts counts = { .items = NULL };
+    bool good = profile_frames_init(&frames, profile, session, &folded_dialect);
     while (good && (result = line_input_next(input, true, &line)) != LINE_END) {
         struct csn_str text = line_text(line);
-        int64_t count;
+        struct folded_count count = { .whole = 0 };
         if (result == LINE_FAILED) {
             cli_error(path, "%s", input->no_memory ? "out of memory" : strerror(input->os_error));
             break;
@@ -76,13 +128,15 @@ bool profile_read_folded(struct csn_profile *profile, struct stack_session *sess
             result = LINE_FAILED;
             break;
         }
-        if (!read_folded_count(&text, &count)) {
+        if (!read_folded_count(text, folded_count_at(text), &counts, &count)) {
             cli_error(path, "line %llu: no count after the stack: need NAME;NAME;... NUMBER", (unsigned long long)input->line);
             result = LINE_FAILED;
             break;
         }
-        good = read_folded_stack(&frames, text, value_type, count);
+        good = read_folded_stack(&frames, text, &counts, &count);
     }
+    if (good && result == LINE_END) good = add_samples(profile, &counts, path);
+    free(counts.items);
     profile_frames_deinit(&frames);
     if (!good) cli_error_memory("stacks");
     return good && result == LINE_END;

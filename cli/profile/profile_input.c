@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ui/cli_message.h"
+#include "ui/text_bytes.h"
 
 enum { HEAD_SIZE = 1 << 14, LINE_MAX_BYTES = 1 << 20 };
 
@@ -55,9 +56,7 @@ static csn_status read_input(void *context, void *bytes, size_t capacity, size_t
 
 /* "main;area 12": what ends in a blank and a number, and does not begin with a blank. */
 static bool is_folded_line(struct csn_str line) {
-    size_t at = line.len;
-    while (at && line.ptr[at - 1] >= '0' && line.ptr[at - 1] <= '9') at--;
-    return at < line.len && at > 1 && line.ptr[at - 1] == ' ' && line.ptr[0] != ' ' && line.ptr[0] != '\t';
+    return folded_count_at(line) > 1 && line.ptr[0] != ' ' && line.ptr[0] != '\t';
 }
 
 /* Protobuf begins with a line feed, and may have no NUL for long; but it has other control characters. */

@@ -24,6 +24,18 @@ static inline bool has_text_at(struct csn_str text, size_t at, const char *wante
     return text.len - at >= size && memcmp(text.ptr + at, wanted, size) == 0;
 }
 
+/* Where the count at the end of a line of folded stacks begins, behind a blank: 12, and 12.5 as some tools write it. 0: there is none. */
+static inline size_t folded_count_at(struct csn_str line) {
+    size_t at = line.len;
+    while (at && line.ptr[at - 1] >= '0' && line.ptr[at - 1] <= '9') at--;
+    if (at && line.ptr[at - 1] == '.') {
+        const size_t point = --at;
+        while (at && line.ptr[at - 1] >= '0' && line.ptr[at - 1] <= '9') at--;
+        if (at == point) return 0;
+    }
+    return at && at < line.len && line.ptr[at - 1] == ' ' ? at : 0;
+}
+
 /* Past the bracket that closes the one at `at`; the end, if there is none. The second byte of "->" closes nothing. */
 static inline size_t brackets_end(struct csn_str text, size_t at, char open, char close) {
     size_t depth = 0;

@@ -263,6 +263,22 @@ def test_folded(callsign, symbols, tmp_path):
     assert sorted(out.splitlines()) == ["start;main;outer;inner 7", "start;other 2"]
 
 
+def test_folded_counts_with_fractions(callsign, symbols, tmp_path):
+    """flamegraph.pl takes them as they are, inferno cuts them off, speedscope leaves such lines out: they are taken times a power of ten."""
+    (tmp_path / "decimal").write_text("start;[app <2010>];app+0x1004 7.25\nstart;other 2\nstart;less 0.004\nstart;other 1.\n")
+    for middle in ("a.folded", "a.pb", "a.json"):
+        done = callsign.run("profile", tmp_path / "decimal", "--from", "folded", "-q", "--no-search", "-s", symbols, "-o", tmp_path / middle)
+        assert done.returncode == 0 and done.stderr.endswith("/decimal: counts have fractions: they are taken times 1000\n"), done.stderr
+        out = convert(callsign, symbols, tmp_path, (tmp_path / middle).read_bytes(), "out.folded").decode()
+        assert sorted(out.splitlines()) == ["start;less 4", "start;main;outer;inner 7250", "start;other 3000"]
+    # as many digits as there is room for; digits beyond nine are rounded
+    for text, want in (("a 9223372036854775807\nb 0.5\n", ["a 9223372036854775807", "b 1"]), ("a 922337203685477580.3\nb 0.55\n", ["a 9223372036854775803", "b 6"]),
+                       ("a 0.0000000012345\n", ["a 1"]), ("a 1.50\nb 2.000\n", ["a 15", "b 20"])):
+        assert sorted(convert(callsign, symbols, tmp_path, text, "out.folded").decode().splitlines()) == want
+    (tmp_path / "bad").write_text("a;b .5\n")
+    assert "no count after the stack" in callsign.bad("profile", tmp_path / "bad", "--from", "folded", "-o", tmp_path / "out.folded")
+
+
 @pytest.mark.parametrize("name", ["a.folded", "a.perf", "a.json", "a.otlp.json"])
 def test_a_byte_order_mark(callsign, symbols, tmp_path, name):
     """Editors on Windows put it before the first line: it is no part of a name."""

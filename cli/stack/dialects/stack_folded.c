@@ -8,14 +8,13 @@
 #include "stack/dialects/dialects.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
+#include "ui/text_bytes.h"
 
 /* Where the stack ends: at the blank before the count. */
 static bool find_count(struct csn_str line, size_t *end) {
-    size_t at = line.len;
-    while (at && line.ptr[at - 1] >= '0' && line.ptr[at - 1] <= '9') at--;
-    if (at == line.len || !at || line.ptr[at - 1] != ' ') return false;
-    *end = at - 1;
-    return true;
+    const size_t at = folded_count_at(line);
+    if (at) *end = at - 1;
+    return at != 0;
 }
 
 /* "[liborders.so <1161>]" */

@@ -166,11 +166,7 @@ static bool ends_in_hex(struct csn_str line) {
     return at > 1 && at < line.len && line.ptr[at - 1] == 'x' && line.ptr[at - 2] == '0';
 }
 
-static bool ends_in_count(struct csn_str line) {
-    size_t at = line.len;
-    while (at && is_digit(line.ptr[at - 1])) at--;
-    return at && at < line.len && line.ptr[at - 1] == ' ';
-}
+static bool ends_in_count(struct csn_str line) { return folded_count_at(line) != 0; }
 
 /* Folded stacks need both a ';' and a number at the end. */
 static uint32_t marks_at_end(struct csn_str line, uint32_t within) {
