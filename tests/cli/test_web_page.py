@@ -267,6 +267,27 @@ def test_folded_stacks_become_a_flame_graph(site):
     site.until("document.querySelectorAll('.flame').length == 5")
 
 
+def test_folded_stacks_of_one_function(site):
+    """Such lines have no ';'. Counts may be weights with decimals."""
+    site.drop(**{"out.folded": b"main;work 30\nmain 9.5\nswapper 0.5\n"})
+    site.until("document.querySelectorAll('.flame').length == 4")
+    assert site.text("flame-note").startswith("40 samples")
+
+
+def test_profiles_that_are_text(site):
+    site.drop(**{"heap": b"heap profile: 2: 20 [2: 20] @ heapprofile\n 2: 20 [2: 20] @ 0x10 0x20\n"})
+    site.until("document.querySelectorAll('.flame').length == 3")
+
+
+def test_files_with_symbols_are_no_logs(site, shapes, callsign, tmp_path):
+    callsign.good("convert", "--quiet", "--to", "breakpad", shapes.path, "-o", tmp_path / "shapes.sym")
+    program = b"\0asm\1\0\0\0"
+    site.drop(**{"shapes.sym": (tmp_path / "shapes.sym").read_bytes(), "app.wasm": program, "lib.a": b"!<arch>\n",
+                 "app.pdb": b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0"})
+    site.until("document.querySelectorAll('.index').length == 4")
+    assert site.page.eval("document.getElementById('log').value") == ""
+
+
 def test_flame_graph_by_mouse(site):
     site.drop(**{"out.folded": b"main;work;inner 30\nmain;work 10\nmain;idle 60\n"})
     site.until("document.querySelectorAll('.flame').length == 5")

@@ -16,12 +16,17 @@ function add(root, names, count) {
   }
 }
 
-/** Of lines "outer;inner 12"; undefined: these are none. */
+/** Of lines "outer;inner 12"; a stack may have one function. undefined: these are none, or no line has a ";". */
 export function treeOfFolded(text) {
+  return text.includes(";") ? treeOfCounts(text) : undefined;
+}
+
+/** The same where it is known that the lines are stacks. */
+export function treeOfCounts(text) {
   const lines = text.split("\n").filter((line) => line.trim()), root = node("all");
   for (const line of lines) {
-    const match = /^(.+) (\d+)$/.exec(line);
-    if (!match || !match[1].includes(";")) return undefined;
+    const match = /^(.+) (\d+(?:\.\d+)?)$/.exec(line);
+    if (!match) return undefined;
     add(root, match[1].split(";"), Number(match[2]));
   }
   return lines.length ? root : undefined;

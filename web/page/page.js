@@ -2,7 +2,7 @@
 
 import { callsign } from "./command.js";
 import { $, element } from "./dom.js";
-import { FlameGraph, treeOfFolded, treeOfStacks } from "./flame_graph.js";
+import { FlameGraph, treeOfCounts, treeOfFolded, treeOfStacks } from "./flame_graph.js";
 import { lookUp, showDifference, showTreemap } from "./index_view.js";
 import { addSymbols, findBeside, isSymbolFile, removeSymbols, searchOptions, symbolNames, symbolPath } from "./symbols.js";
 import { showNamed, showStacks } from "./stacks_view.js";
@@ -80,15 +80,15 @@ async function inflated(bytes) {
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
 }
 
-// Binary, or JSON with the profiler's "meta": not a log.
+// Binary, JSON with the profiler's "meta", or the text of a heap, a lock or a count of gperftools, tcmalloc, jemalloc or Go: not a log.
 const isProfile = (bytes) => bytes.subarray(0, 4096).some((byte) => byte < 9) ||
-  /^\s*\{\s*"meta"/.test(new TextDecoder().decode(bytes.subarray(0, 256)));
+  /^\s*(\{\s*"meta"|heap profile:|heap_v2\/|--- (contention|mutex)|\S+ profile: total \d)/.test(new TextDecoder().decode(bytes.subarray(0, 256)));
 
 async function showProfile(bytes) {
   report("working ...");
   const out = "/out.folded";
   const { text, stderr, code } = await callsign(["profile", "-", "--to", "folded", "-o", out, ...searchOptions()], bytes, out);
-  const tree = text && treeOfFolded(text);
+  const tree = text && treeOfCounts(text);
   if (code !== 0 || !tree) throw new Error(stderr.trim() || "the profile has no stacks");
   flame.show(tree);
   choose($("tab-flame"));

@@ -7,12 +7,19 @@ const MAX_REQUESTS = 200;
 const given = new Map(); // name: path, of dropped files
 const asked = new Set(); // what was looked for beside the page, found or not
 
-/** An index or a program, by its first bytes. */
+const WORDS = [
+  0x4753594d, 0x4d595347, 0x4253594d, 0x47535953, // GSYM and BSYM
+  0x7f454c46, 0xfeedface, 0xfeedfacf, 0xcefaedfe, 0xcffaedfe, 0xcafebabe, 0xcafebabf, 0x0061736d, // ELF, Mach-O, universal, WebAssembly
+];
+const WINDOWS_PROGRAM = 0x4d5a;
+const TEXTS = ["!<arch>\n", "Microsoft C/C++ MSF 7.00", "MODULE "]; // archive, PDB, Breakpad
+
+/** An index, a program or a file of debug information, by its first bytes. */
 export function isSymbolFile(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < 8) return false;
-  return [0x4753594d, 0x4d595347, 0x4253594d, 0x7f454c46, 0xfeedface, 0xfeedfacf, 0xcefaedfe, 0xcffaedfe, 0xcafebabe].includes(view.getUint32(0)) ||
-    view.getUint16(0) === 0x4d5a || view.getUint32(0) === 0x47535953;
+  const start = String.fromCharCode(...bytes.subarray(0, 32));
+  return WORDS.includes(view.getUint32(0)) || view.getUint16(0) === WINDOWS_PROGRAM || TEXTS.some((text) => start.startsWith(text));
 }
 
 export function addSymbols(name, bytes) {
