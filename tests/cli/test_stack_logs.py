@@ -1149,3 +1149,34 @@ def test_a_first_line_of_a_pipe_is_answered_at_once(callsign):
     process.stdin.flush()
     assert process.stdout.readline() == "# a comment\n"
     assert process.communicate("")[0] == ""
+
+
+WINDBG_FORMS = {
+    "kP": ("00 000000ab`cdeff5a8 00007ff6`12341161     orders!parse_line(\n\t\t\tchar * text = 0x000000ab`cdeff610 \"x+0x5 (y\", \n"
+           "\t\t\tint size = 0n5)+0x12{PARSE}\n01 000000ab`cdeff5d8 00007ff6`12341161     orders!orders_load(\n\t\t\tint size = 0n5)+0x9{LOAD}\n"
+           "02 000000ab`cdeff608 00000000`00000000     0x00007ff6`12341161{LOAD}\n"),
+    "kP without numbers": ("000000ab`cdeff5a8 00007ff6`12341161 orders!parse_line(\n            int size = 0n5)+0x12 [C:\\src\\orders.c @ 15] \n"
+                           "000000ab`cdeff5d8 00007ff6`12341161 orders!orders_load(\n            int size = 0n5)+0x9{LOAD}\n"),
+    "kf": (" #   Memory  Child-SP          RetAddr               Call Site\n00           000000ab`cdeff5a8 00007ff6`12341161     orders!parse_line+0x12{PARSE}\n"
+           "01        30 000000ab`cdeff5d8 00007ff6`12341161     orders!orders_load+0x9{LOAD}\n"),
+    "kf without numbers": ("          000000ab`cdeff5a8 00007ff6`12341161     orders!parse_line+0x12{PARSE}\n"
+                           "      1f0 000000ab`cdeff5d8 00007ff6`12341161     orders!orders_load+0x9{LOAD}\n"),
+    "kPL, 32 bits": ("0019ff00 00401161 orders!parse_line(\n\t\t\tint size = 0n5)+0x12{PARSE}\n0019ff20 00000000 orders!orders_load+0x9{LOAD}\n"),
+    "lm": ("start             end                 module name\n00007ff6`12340000 00007ff6`12346000   orders   C (deferred)             \n\nUnloaded modules:\n"
+           "00007ff6`12341000 00007ff6`12342000   other.sys\n0:000> k\n000000ab`cdeff5a8 00007ff6`12341161     orders+0x1104{PARSE}\n"
+           "000000ab`cdeff5d8 00007ff6`12341161     0x00007ff6`12341161{LOAD}\n"),
+    "lm, 32 bits": ("00400000 00406000   orders     (pdb symbols)          C:\\s\\orders.pdb\n0:000> kv\n"
+                    "0019ff00 00401161 00000001 00000002 00000003 orders!parse_line+0x12 (FPO: [Non-Fpo]) (CONV: cdecl){PARSE}\n"
+                    "0019ff20 00000000 00000001 00000002 00000003 0x401161{LOAD}\n"),
+}
+
+
+@pytest.mark.parametrize("form", WINDBG_FORMS)
+def test_forms_of_windbg(callsign, form):
+    """Parameters a line each, the bytes of frames and lists of modules: such frames were left as they were."""
+    listed = "" if form.startswith("lm") else "ModLoad: 00007ff6`12340000 00007ff6`12346000   C:\\app\\orders.exe\n"
+    places = {"PARSE": " (parse_line at /opt/app/liborders.c:15)", "LOAD": " (orders_load at /opt/app/liborders.c:21)"}
+    empty = {name: "" for name in places}
+    text = listed + "0:000> " + form + "\n" + WINDBG_FORMS[form]
+    shown = callsign.good("stack", "--in-place", "--no-search", "-i", f"orders.exe={DATA / 'liborders.so'}", stdin=text.format(**empty))
+    assert shown == text.format(**places)

@@ -9,16 +9,31 @@
  *     000000ab`cdeff608 00000000`00000000     0x00007ff6`12341461
  *     0> C:\src\orders.cpp(12): orders!main+0x1A                                          MSVC
  *     ModLoad: 00007ff6`12340000 00007ff6`12346000   C:\app\orders.exe
+ *     00007ff6`12340000 00007ff6`12346000   orders     (deferred)                         `lm`
+ *     01        30 000000ab`cdeff5d8 00007ff6`12341161     orders!main+0x21                  `kf`: bytes of the frame
+ *     00 000000ab`cdeff5a8 00007ff6`12341161     orders!parse_line(                          `kP`: a parameter a line
+ *                     char * text = 0x000000ab`cdeff610 "x",
+ *                     int size = 0n5)+0x12
  *
  * A row's RetAddr is the address of the row below it. Numbers of rows are hexadecimal. */
+#define _GNU_SOURCE
+#include <string.h>
+
 #include "stack/dialects/dialects.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
 #include "ui/text_bytes.h"
 
+enum { SITE_SIZE = 1024 };
+
 struct windbg_state {
     uint64_t returns_to; /* of the row before; 0: it did not have that */
+    /* A row whose parameters follow, a line each: */
+    char site[SITE_SIZE];
+    size_t site_size;    /* 0: there is none */
+    uint64_t number;
+    bool first;
 };
 
 /* "00007ff6`12341161" or "ba50bc74" */
@@ -119,6 +134,13 @@ static bool read_named_site(struct csn_str line, size_t from, struct line_frame 
     return out->symbol.len && !memchr(out->symbol.ptr, '\t', out->symbol.len);
 }
 
+/* "orders!parse_line(": its parameters and the offset follow. */
+static bool begins_parameters(struct csn_str line, size_t from) {
+    size_t end = line.len;
+    while (end > from && is_blank_char(line.ptr[end - 1])) end--;
+    return end > from + 1 && line.ptr[end - 1] == '(' && memchr(line.ptr + from, '!', end - from);
+}
+
 static bool read_site(struct csn_str line, size_t from, struct line_frame *out) {
     struct line_scan s = { line, from };
     out->fill_at = out->fill_end = line.len;
@@ -137,6 +159,24 @@ static bool read_module_load(struct stack_modules *modules, struct line_scan *s)
         return false;
     if (!scan_blanks(s) || scan_at_end(s) || end <= start) return false;
     names.name = scan_rest(s);
+    stack_modules_add_image(modules, &names, start, end);
+    return true;
+}
+
+/* "00007ff6`12340000 00007ff6`12346000   orders   C (deferred)", a row of `lm`. Modules that were unloaded have no state in brackets. */
+static bool read_module_row(struct stack_modules *modules, struct line_scan *s) {
+    struct module_names names = { .name = { "", 0 } };
+    uint64_t start, end;
+    size_t bracket;
+    if (!read_debugger_address(s, &start) || !scan_blanks(s) || !read_debugger_address(s, &end) || !scan_blanks(s)) return false;
+    const struct csn_str rest = scan_rest(s);
+    struct line_scan name = scan_on(rest);
+    if (end <= start || !scan_find(&name, " (", &bracket)) return false;
+    while (name.at < bracket && !is_blank_char(rest.ptr[name.at])) name.at++;
+    names.name = (struct csn_str){ rest.ptr, name.at };
+    while (name.at < bracket && (is_blank_char(rest.ptr[name.at]) || (rest.ptr[name.at] >= 'A' && rest.ptr[name.at] <= 'Z'))) name.at++;
+    if (name.at != bracket || !names.name.len || memchr(names.name.ptr, '!', names.name.len) || memchr(names.name.ptr, '+', names.name.len))
+        return false;
     stack_modules_add_image(modules, &names, start, end);
     return true;
 }
@@ -161,29 +201,81 @@ static bool read_row_number(struct line_scan *s, uint64_t *out) {
     return true;
 }
 
+/* "      30 ", bytes of the frame, in the column before Child-SP. */
+static void skip_memory(struct line_scan *s) {
+    struct line_scan at = *s;
+    uint64_t value;
+    scan_blanks(&at);
+    const size_t from = at.at;
+    if (!scan_number(&at, 16, &value) || at.at - from > 6 || !scan_blanks(&at)) return;
+    struct line_scan column = at;
+    if (read_debugger_address(&column, &value)) *s = at;
+}
+
 static bool is_remark(struct csn_str line) {
     struct line_scan s = scan_on(line);
     size_t at;
     return scan_text(&s, "WARNING: ") || scan_text(&s, "*** ") || scan_find(&s, "(Inline", &at);
 }
 
+static void set_place(struct windbg_state *windbg, bool open, struct line_frame *out) {
+    if (!windbg->first && open && windbg->returns_to && out->site == SITE_OFFSET) out->pc = windbg->returns_to;
+    if (windbg->number || !windbg->first) out->flags = CSN_STACK_RETURN;
+}
+
+static void keep_row(struct windbg_state *windbg, struct csn_str line, size_t from) {
+    const size_t end = (size_t)((const char *)memrchr(line.ptr, '(', line.len) - line.ptr);
+    windbg->site_size = end - from < SITE_SIZE ? end - from : 0;
+    memcpy(windbg->site, line.ptr + from, windbg->site_size);
+}
+
+/* A line of the parameters of a row: all but the last one end in a comma. */
+static enum line_kind read_parameters(struct windbg_state *windbg, struct csn_str line, bool open, struct line_frame *out) {
+    const struct csn_str site = { windbg->site, windbg->site_size };
+    size_t end = line.len, plus;
+    while (end && is_blank_char(line.ptr[end - 1])) end--;
+    const bool goes_on = end && line.ptr[end - 1] == ',';
+    if (!end || !is_blank_char(line.ptr[0])) windbg->site_size = 0;
+    if (!windbg->site_size) return KIND_NONE;
+    if (goes_on) return open && !windbg->first ? KIND_INSIDE : KIND_CONTEXT;
+    windbg->site_size = 0;
+    *out = (struct line_frame){ .site = SITE_PC };
+    if (!read_named_site(site, 0, out) || out->site != SITE_SYMBOL) return KIND_NONE;
+    if (find_offset(line, &plus)) {
+        struct line_scan s = { line, plus + 1 };
+        if (!read_debugger_hex(&s, &out->value)) return KIND_NONE;
+    }
+    out->fill_at = out->fill_end = line.len;
+    set_place(windbg, open, out);
+    return windbg->first ? KIND_FIRST : KIND_FRAME;
+}
+
 static enum line_kind read_windbg_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                        struct line_frame *out) {
     struct windbg_state *windbg = state;
-    struct line_scan s = scan_on(line);
+    struct line_scan s = scan_on(line), row = s;
     uint64_t returns_to, number = 0;
-    if (read_module_load(modules, &s)) return KIND_CONTEXT;
+    if (windbg->site_size) {
+        const enum line_kind kind = read_parameters(windbg, line, open, out);
+        if (kind != KIND_NONE) return kind;
+    }
+    if (read_module_load(modules, &s) || read_module_row(modules, &row)) return KIND_CONTEXT;
     if (read_msvc(line, out)) return out->number ? KIND_FRAME : KIND_FIRST;
     *out = (struct line_frame){ .site = SITE_PC };
     const bool numbered = read_row_number(&s, &number);
-    if (!numbered) scan_blanks(&s);
+    skip_memory(&s);
+    scan_blanks(&s);
     if (open && is_remark(line)) return KIND_INSIDE;
-    if (!read_columns(&s, &returns_to) || !read_site(line, s.at, out)) return KIND_NONE;
-    const bool first = numbered ? !number : !open;
-    if (!first && open && windbg->returns_to && out->site == SITE_OFFSET) out->pc = windbg->returns_to;
-    if (number || !first) out->flags = CSN_STACK_RETURN;
+    if (!read_columns(&s, &returns_to)) return KIND_NONE;
+    const bool begins = begins_parameters(line, s.at);
+    if (!begins && !read_site(line, s.at, out)) return KIND_NONE;
+    windbg->first = numbered ? !number : !open;
+    windbg->number = number;
+    if (begins) keep_row(windbg, line, s.at);
+    else set_place(windbg, open, out);
     windbg->returns_to = returns_to;
-    return first ? KIND_FIRST : KIND_FRAME;
+    if (begins) return open && !windbg->first ? KIND_INSIDE : KIND_CONTEXT;
+    return windbg->first ? KIND_FIRST : KIND_FRAME;
 }
 
 /* The debugger had the file: there is nothing to add. */
@@ -195,5 +287,5 @@ static void fill_windbg(struct line_filler *f) {
     else fill_line_in_brackets(f);
 }
 
-const struct stack_dialect windbg_dialect = { .name = "windbg", .marks = { MARK_OFFSET, MARK_VALUE },
+const struct stack_dialect windbg_dialect = { .name = "windbg", .marks = { MARK_OFFSET, MARK_VALUE, MARK_ADDRESS },
                                               .state_size = sizeof(struct windbg_state), .read = read_windbg_line, .fill = fill_windbg };

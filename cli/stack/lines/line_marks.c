@@ -147,7 +147,7 @@ static uint32_t marks_at_start(struct csn_str line) {
     for (hex = from; is_hex_digit(byte_at(line, hex)); hex++) continue;
     if (hex == from) return marks;
     char after = byte_at(line, hex);
-    if (!after || is_blank_char(after) || after == '-') marks |= MARK_ADDRESS;
+    if (!after || is_blank_char(after) || after == '-' || after == '`') marks |= MARK_ADDRESS;
     for (decimal = from; is_digit(byte_at(line, decimal)); decimal++) continue;
     after = byte_at(line, decimal);
     if (decimal > from && (is_blank_char(after) || after == ':' || after == '#' || after == '|')) marks |= MARK_NUMBER;

@@ -12,7 +12,7 @@ enum line_mark {
     MARK_HEX = 1 << 0,       /* "0x" and a hexadecimal digit somewhere */
     MARK_PLUS = 1 << 1,      /* '+' and a digit, or "+ " and a digit, somewhere */
     MARK_START_HEX = 1 << 2, /* begins with "0x" */
-    MARK_ADDRESS = 1 << 3,   /* begins with hexadecimal digits that a blank, '-' or the end follows */
+    MARK_ADDRESS = 1 << 3,   /* begins with hexadecimal digits that a blank, '-', '`' or the end follows */
     MARK_NUMBER = 1 << 4,    /* begins with decimal digits that a blank, ':', '#' or '|' follows */
     MARK_HASH = 1 << 5,      /* begins with '#' */
     MARK_SIGN = 1 << 6,      /* begins with '=', '>' or '[' */
