@@ -32,6 +32,9 @@ static void check_name(const char *prefix, const uint8_t *data, size_t size) {
     if (size) memcpy(name + prefix_len, data, size);
     struct csn_str given = { name, prefix_len + size };
     csn_status status = csn_demangle(given, whole, sizeof whole, &len, NULL);
+    size_t llvm_len = 0;
+    csn_status llvm_status = csn_demangle_with(given, CSN_DEMANGLE_AS_LLVM, little, sizeof little, &llvm_len, NULL);
+    require(llvm_status == CSN_NONE || llvm_status == (llvm_len < sizeof little ? CSN_OK : CSN_E_LIMIT));
     csn_status little_status = csn_demangle(given, little, sizeof little, &little_len, NULL);
     require(status == CSN_OK || status == CSN_NONE);
     if (status == CSN_OK) {

@@ -21,6 +21,16 @@ extern "C" {
 CSN_API csn_status csn_demangle(struct csn_str name, char *out, size_t cap, size_t *out_len, struct csn_error *err);
 
 enum {
+    /* What llvm-cxxfilt 22 writes even where it is wrong: a repeated type with template parameters has those of the function
+     * that was named first. For callers that promise LLVM's text, and for comparisons with it. */
+    CSN_DEMANGLE_AS_LLVM = 1
+};
+
+/* As csn_demangle(), with flags. CSN_E_UNSUPPORTED: unknown flags. */
+CSN_API csn_status csn_demangle_with(struct csn_str name, uint32_t flags, char *out, size_t cap, size_t *out_len,
+                                     struct csn_error *err);
+
+enum {
     CSN_SHORTEN_NESTED = 1 /* also shorten template arguments, and inline namespaces of more C++ libraries */
 };
 

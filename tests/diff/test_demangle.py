@@ -15,6 +15,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CALLSIGN = pathlib.Path(os.environ.get("CALLSIGN", ROOT / "build/release/callsign"))
 SAMPLE = 20000
+AS_LLVM = 1  # CSN_DEMANGLE_AS_LLVM
 
 
 class Str(ctypes.Structure):
@@ -28,7 +29,7 @@ def demangle():
 
     def call(name):
         raw = name.encode()
-        status = library.csn_demangle(Str(raw, len(raw)), out, ctypes.c_size_t(len(out)), ctypes.byref(length), None)
+        status = library.csn_demangle_with(Str(raw, len(raw)), AS_LLVM, out, ctypes.c_size_t(len(out)), ctypes.byref(length), None)
         assert status in (0, 1), (name, status)
         return out.raw[:length.value].decode("utf-8", "replace") if status == 0 else name
 

@@ -28,7 +28,7 @@ static char *demangle(const char *name) {
     for (int i = 0; known && i < 2; i++) {
         out = grow_items(out, capacity + dot, &(size_t){ 0 }, 1);
         out[0] = '.';
-        csn_status status = csn_demangle(given, out + dot, capacity, &length, NULL);
+        csn_status status = csn_demangle_with(given, CSN_DEMANGLE_AS_LLVM, out + dot, capacity, &length, NULL);
         if (status == CSN_OK) return out;
         if (status != CSN_E_LIMIT) break;
         capacity = length + 1;

@@ -1,6 +1,8 @@
 /* C++ names: whole ones. */
 #include "names/itanium/itanium.h"
 
+#include <callsign/names.h>
+
 #include "names/itanium/itanium_parse.h"
 #include "names/itanium/itanium_print.h"
 
@@ -28,22 +30,24 @@ static node *parse_mangled(parser *p, size_t underscores) {
 }
 
 /* Where arguments are a conversion operator's or its type's, the first way that leads to a name. */
-static node *parse_any(struct csn_str name, size_t underscores, struct csni_name_memory *memory) {
+static node *parse_any(struct csn_str name, size_t underscores, uint32_t flags, struct csni_name_memory *memory) {
     for (unsigned choice = 0; choice < ARGS_CHOICES; choice++) {
-        parser p = { .at = name.ptr, .end = name.ptr + name.len, .memory = memory, .lambda_level = SIZE_MAX };
+        parser p = { .at = name.ptr, .end = name.ptr + name.len, .memory = memory, .lambda_level = SIZE_MAX,
+                     .last_param = name.ptr - 1 };
         p.args_choice = (uint8_t)choice;
+        p.as_llvm = flags & CSN_DEMANGLE_AS_LLVM;
         node *n = parse_mangled(&p, underscores);
         if (n || !p.args_chosen) return n;
     }
     return NULL;
 }
 
-bool csni_itanium_demangle(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *out) {
+bool csni_itanium_demangle(struct csn_str name, uint32_t flags, struct csni_name_memory *memory, struct csni_name_text *out) {
     size_t underscores = 0;
     while (underscores < name.len && name.ptr[underscores] == '_') underscores++;
     if (!underscores || underscores > 4 || underscores == name.len || name.ptr[underscores] != 'Z') return false;
     name = (struct csn_str){ name.ptr + underscores + 1, name.len - underscores - 1 };
-    node *n = parse_any(name, underscores, memory);
+    node *n = parse_any(name, underscores, flags, memory);
     if (!n) return false;
     struct csni_itanium_printer printer = { .text = out, .pack_index = CSNI_NO_PACK, .pack_count = CSNI_NO_PACK, .enclosed = 1 };
     csni_itanium_print(&printer, n);

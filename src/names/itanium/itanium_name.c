@@ -8,15 +8,16 @@ static node std_name = NAME("std");
 /* What an encoding's template parameters were outside of it. */
 struct saved_params {
     struct csni_name_stack outer;
-    uint32_t level_base, level_count;
+    uint32_t level_base, level_count, scope;
     bool args_ambiguous, forward_allowed;
 };
 
 static struct saved_params begin_own_params(parser *p) {
-    struct saved_params saved = { p->outer, p->level_base, p->levels.count, p->args_ambiguous, p->forward_allowed };
+    struct saved_params saved = { p->outer, p->level_base, p->levels.count, p->scope, p->args_ambiguous, p->forward_allowed };
     p->level_base = p->levels.count;
     p->outer = (struct csni_name_stack){ 0 };
     p->args_ambiguous = p->forward_allowed = false;
+    csni_new_scope(p);
     return saved;
 }
 
@@ -24,6 +25,7 @@ static void end_own_params(parser *p, const struct saved_params *saved) {
     p->levels.count = saved->level_count;
     p->level_base = saved->level_base;
     p->outer = saved->outer;
+    p->scope = saved->scope;
     p->args_ambiguous = saved->args_ambiguous;
     p->forward_allowed = saved->forward_allowed;
 }
@@ -181,12 +183,14 @@ static bool parse_closure_template_params(parser *p, struct closure *closure) {
 
 static bool parse_closure_signature(parser *p, struct closure *closure) {
     size_t lambda_level = p->lambda_level;
-    uint32_t level_count = p->levels.count;
+    uint32_t level_count = p->levels.count, scope = p->scope;
     p->lambda_level = level_count - p->level_base;
+    csni_new_scope(p);
     bool done = parse_closure_template_params(p, closure) && parse_closure_constraint(p, &closure->outer_constraint) &&
                 parse_closure_params(p, closure) && parse_closure_constraint(p, &closure->inner_constraint);
     p->lambda_level = lambda_level;
     p->levels.count = level_count;
+    p->scope = scope;
     return done;
 }
 
@@ -280,8 +284,10 @@ static node *parse_nested_name(parser *p, struct csni_itanium_traits *traits) {
     while (!csni_take(p, 'E')) {
         if (traits) traits->ends_with_args = false;
         is_old = false;
+        const char *param = !prefix && csni_peek(p, 0) == 'T' ? p->at : NULL;
         prefix = parse_prefix_part(p, traits, prefix, &is_old);
-        if (!prefix || (!is_old && !csni_add_substitution(p, prefix))) return NULL;
+        if (!prefix) return NULL;
+        if (!is_old && !(param ? csni_add_type_substitution(p, prefix, param) : csni_add_substitution(p, prefix))) return NULL;
         if (!is_old) csni_take(p, 'M'); /* of a member's initializer */
     }
     if (!prefix || !p->substitutions.count) return NULL;

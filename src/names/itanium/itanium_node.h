@@ -63,6 +63,10 @@ enum csni_itanium_kind {
     NODE_EXPANSION,          /* of a */
     NODE_FORWARD,            /* what `forward` refers to, once that is known */
     NODE_LIST,               /* list */
+    /* A substitution, never a part of a tree: the type a, which refers to template parameters. Compilers compare what is mangled:
+     * in another function's name the same "T_" is that one's parameter, so it is read again there. text: as mangled, count: the
+     * scope */
+    NODE_DEPENDENT,
     /* expressions; those above this line do not look at `precedence` */
     NODE_BINARY,             /* a text b */
     NODE_SUBSCRIPT,          /* a[b] */

@@ -20,10 +20,14 @@ struct csni_itanium_parser {
     size_t lambda_level;                  /* the level whose parameters "auto" stands for; SIZE_MAX: none */
     uint32_t invented[3];                 /* parameters by enum csni_itanium_param */
     uint32_t depth;
+    uint32_t scope, scope_count;          /* parameters refer to the same arguments within one scope */
+    const char *last_param;               /* where the last template parameter is, or a type with one; as_llvm: nowhere */
+    uint32_t reread;                      /* bytes of dependent types that were read again */
     bool args_ambiguous;                  /* in the type of a conversion operator: arguments that follow may be the operator's */
     bool args_chosen;                     /* such arguments were met */
     uint8_t args_choice;                  /* enum csni_itanium_args */
     bool forward_allowed;
+    bool as_llvm;                         /* CSN_DEMANGLE_AS_LLVM */
     bool parameters_unknown;              /* inside a constraint, where levels are not followed */
 };
 
@@ -78,13 +82,18 @@ static inline node *csni_leave(parser *p, node *n) {
 
 struct csni_itanium_node *csni_make(parser *p, enum csni_itanium_kind kind);
 node *csni_make_pair(parser *p, enum csni_itanium_kind kind, node *a, node *b);
-node *csni_make_text(parser *p, enum csni_itanium_kind kind, struct csn_str text, node *a);
+struct csni_itanium_node *csni_make_text(parser *p, enum csni_itanium_kind kind, struct csn_str text, node *a);
 node *csni_make_word(parser *p, enum csni_itanium_kind kind, const char *word, node *a);
 /* The parts since `base`, which are taken away from the stack. */
 struct csni_itanium_node *csni_make_list(parser *p, enum csni_itanium_kind kind, uint32_t base);
 node *csni_name_node(parser *p, struct csn_str text);
 /* NULL stays NULL. */
 node *csni_add_substitution(parser *p, node *n);
+node *csni_add_dependent(parser *p, node *n, const char *begin);
+/* Of the type between `begin` and where the parser is. */
+static inline node *csni_add_type_substitution(parser *p, node *n, const char *begin) {
+    return p->last_param < begin ? csni_add_substitution(p, n) : csni_add_dependent(p, n, begin);
+}
 bool csni_push_part(parser *p, node *n);
 
 /* ---- tokens ---- */
@@ -106,6 +115,7 @@ node *csni_parse_operator_name(parser *p, struct csni_itanium_traits *traits);
 node *csni_parse_unnamed_type(parser *p, struct csni_itanium_traits *traits);
 
 node *csni_parse_type(parser *p);
+static inline void csni_new_scope(parser *p) { p->scope = ++p->scope_count; }
 /* Inside of brackets, what follows a part of the type belongs to that part. Gives what csni_close_brackets() takes. */
 static inline bool csni_open_brackets(parser *p) {
     bool ambiguous = p->args_ambiguous;

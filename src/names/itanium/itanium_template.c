@@ -17,6 +17,37 @@ static node *std_name(char letter) {
     return found ? &std_names[found - letters] : NULL;
 }
 
+/* NULL: with what its parameters refer to here, it is no type. */
+static node *read_again(parser *p, struct csn_str type) {
+    const char *at = p->at, *end = p->end;
+    uint32_t substitutions = p->substitutions.count, parts = p->parts.count;
+    bool ambiguous = csni_open_brackets(p);
+    p->at = type.ptr;
+    p->end = type.ptr + type.len;
+    node *n = csni_close_brackets(p, ambiguous, csni_parse_type(p));
+    if (p->at != p->end) n = NULL;
+    p->at = at;
+    p->end = end;
+    p->substitutions.count = substitutions;
+    p->parts.count = parts;
+    return n;
+}
+
+/* A substitution that refers to template parameters, as it is meant where the parser is. */
+static node *dependent_here(parser *p, node *known) {
+    enum { REREAD_MAX = 1 << 16 };
+    struct csni_itanium_node *dependent = (struct csni_itanium_node *)(uintptr_t)known;
+    p->last_param = p->at - 1;
+    if (dependent->count == p->scope || p->parameters_unknown || dependent->text.len > REREAD_MAX - p->reread) return dependent->a;
+    p->reread += (uint32_t)dependent->text.len;
+    node *n = read_again(p, dependent->text);
+    p->last_param = p->at - 1;
+    if (!n) return dependent->a;
+    dependent->a = n;
+    dependent->count = p->scope;
+    return n;
+}
+
 node *csni_parse_substitution(parser *p) {
     if (!csni_take(p, 'S')) return NULL;
     char letter = csni_peek(p, 0);
@@ -32,7 +63,9 @@ node *csni_parse_substitution(parser *p) {
         if (!csni_parse_sequence_id(p, &index) || !csni_take(p, '_')) return NULL;
         index++;
     }
-    return index < p->substitutions.count ? p->substitutions.at[index] : NULL;
+    if (index >= p->substitutions.count) return NULL;
+    node *known = p->substitutions.at[index];
+    return known->kind == NODE_DEPENDENT ? dependent_here(p, known) : known;
 }
 
 node *csni_parse_abi_tags(parser *p, node *n) {
@@ -86,6 +119,7 @@ node *csni_parse_template_param(parser *p) {
     const char *begin = p->at;
     size_t level = 0, index = 0;
     if (!csni_take(p, 'T')) return NULL;
+    if (!p->as_llvm) p->last_param = begin;
     if (csni_take(p, 'L')) {
         if (!csni_parse_count(p, &level) || !csni_take(p, '_')) return NULL;
         level++;
@@ -243,6 +277,7 @@ static bool add_param(parser *p, node *arg) {
 static bool begin_params(parser *p) {
     p->levels.count = p->level_base;
     p->outer = (struct csni_name_stack){ 0 };
+    csni_new_scope(p);
     return csni_name_push(p->memory, &p->levels, &p->outer);
 }
 

@@ -17,7 +17,7 @@ node *csni_make_pair(parser *p, enum csni_itanium_kind kind, node *a, node *b) {
     return n;
 }
 
-node *csni_make_text(parser *p, enum csni_itanium_kind kind, struct csn_str text, node *a) {
+struct csni_itanium_node *csni_make_text(parser *p, enum csni_itanium_kind kind, struct csn_str text, node *a) {
     struct csni_itanium_node *n = a ? csni_make(p, kind) : NULL;
     if (!n) return NULL;
     n->text = text;
@@ -51,6 +51,13 @@ bool csni_push_part(parser *p, node *n) { return n && csni_name_push(p->memory, 
 
 node *csni_add_substitution(parser *p, node *n) {
     return n && csni_name_push(p->memory, &p->substitutions, n) ? n : NULL;
+}
+
+node *csni_add_dependent(parser *p, node *n, const char *begin) {
+    struct csni_itanium_node *dependent = csni_make_text(p, NODE_DEPENDENT, (struct csn_str){ begin, (size_t)(p->at - begin) }, n);
+    if (!dependent) return NULL;
+    dependent->count = p->scope;
+    return csni_add_substitution(p, dependent) ? n : NULL;
 }
 
 /* ---- tokens ---- */

@@ -301,6 +301,7 @@ static bool is_known_template(const parser *p, node *type) {
     if (type->kind == NODE_STD) return type->flag == STD_ALLOCATOR || type->flag == STD_BASIC_STRING;
     for (uint32_t i = 0; i < p->substitutions.count && i < LOOKED_AT_MAX; i++) {
         node *other = p->substitutions.at[i];
+        if (other->kind == NODE_DEPENDENT) other = other->a;
         if (other->kind == NODE_TEMPLATE_ID && other->a == type) return true;
     }
     return false;
@@ -321,9 +322,10 @@ static bool has_own_args(parser *p, node *type) {
 static node *parse_param_type(parser *p) {
     char next = csni_peek(p, 1);
     if (next == 's' || next == 'u' || next == 'e') return parse_class_type(p);
+    const char *begin = p->at;
     node *param = csni_parse_template_param(p);
     if (!param || !has_own_args(p, param)) return param;
-    return csni_add_substitution(p, param) ? with_template_args(p, param) : NULL;
+    return csni_add_type_substitution(p, param, begin) ? with_template_args(p, param) : NULL;
 }
 
 /* *is_old: a type that has been substituted before, as it is. */
@@ -386,10 +388,10 @@ static node *parse_prefixed_type(parser *p) {
 }
 
 static node *parse_type(parser *p) {
+    const char *begin = p->at;
     bool is_old = false;
     node *type;
-    char c = csni_peek(p, 0);
-    switch (c) {
+    switch (csni_peek(p, 0)) {
     case 'r': case 'V': case 'K': type = parse_qualified_or_function(p); break;
     case 'U': type = parse_qualified(p); break;
     case 'u': type = parse_vendor_type(p); break;
@@ -400,16 +402,14 @@ static node *parse_type(parser *p) {
     case 'T': type = parse_param_type(p); break;
     case 'P': case 'R': case 'O': case 'C': case 'G': type = parse_prefixed_type(p); break;
     case 'S': type = csni_peek(p, 1) == 't' ? parse_class_type(p) : parse_substituted_type(p, &is_old); break;
-    default:
-        type = type_in(letter_types, c);
-        if (type) {
-            p->at++;
-            return type;
-        }
-        type = parse_class_type(p);
-        break;
+    default: type = parse_class_type(p); break;
     }
-    return type && !is_old ? csni_add_substitution(p, type) : type;
+    return type && !is_old ? csni_add_type_substitution(p, type, begin) : type;
 }
 
-node *csni_parse_type(parser *p) { return csni_leave(p, csni_enter(p) ? parse_type(p) : NULL); }
+node *csni_parse_type(parser *p) {
+    node *builtin = type_in(letter_types, csni_peek(p, 0));
+    if (!builtin) return csni_leave(p, csni_enter(p) ? parse_type(p) : NULL);
+    p->at++;
+    return builtin;
+}

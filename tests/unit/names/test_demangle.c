@@ -108,6 +108,16 @@ static void test_long_names(void **state) {
     }
 }
 
+static void test_flags(void **state) {
+    (void)state;
+    struct csn_error err = CSN_ERROR_INIT;
+    char out[64];
+    size_t len = 7;
+    assert_int_equal(csn_demangle_with(str("_Z1fi"), 6, out, sizeof(out), &len, &err), CSN_E_UNSUPPORTED);
+    assert_string_equal(csn_error_text(&err), "csn_demangle_with: unknown flags 0x6");
+    assert_int_equal(len, 7);
+}
+
 /* Each type is a pair of the one before: the text doubles with every step. */
 static size_t exploding_cpp(char *name, size_t capacity, int steps) {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -149,7 +159,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_languages),       cmocka_unit_test(test_plain_names),
         cmocka_unit_test(test_name_is_not_terminated), cmocka_unit_test(test_capacity),
-        cmocka_unit_test(test_long_names),      cmocka_unit_test(test_exploding_names),
+        cmocka_unit_test(test_long_names),      cmocka_unit_test(test_flags), cmocka_unit_test(test_exploding_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include <callsign/names.h>
+
 #include "names/itanium/itanium.h"
 
 struct pair {
@@ -45,7 +47,7 @@ static const struct pair names[] = {
     { "_Z1fIiEvDTfLplfp_Li1EE", "void f<int>(decltype((fp + ... + (1...))))" },
     { "_Z1fIiEvDTdlfp_E", "void f<int>(decltype(delete fp))" },
     { "_ZTAXtl1PLi1ELi2EEE", "template parameter object for P{1, 2}" },
-    { "_ZZ1fiENKUlT_E_clIiEEDaS_", "auto f(int)::'lambda'(auto)::operator()<int>(auto) const" },
+    { "_ZZ1fiENKUlT_E_clIiEEDaS_", "auto f(int)::'lambda'(auto)::operator()<int>(int) const" },
     { "_ZNSsC1Ev", "std::basic_string<char, std::char_traits<char>, std::allocator<char>>::basic_string()" },
     { "_ZNSt3__112basic_stringIcNS_11char_traitsIcEENS_9allocatorIcEEEC1Ev",
       "std::__1::basic_string<char, std::__1::char_traits<char>, std::__1::allocator<char>>::basic_string()" },
@@ -152,7 +154,7 @@ static bool demangle(struct csn_str name, char *out, size_t cap, size_t *out_len
     struct csni_name_memory memory;
     struct csni_name_text text = { .out = out, .cap = cap };
     csni_name_memory_init(&memory, block, sizeof(block));
-    bool done = csni_itanium_demangle(name, &memory, &text);
+    bool done = csni_itanium_demangle(name, 0, &memory, &text);
     assert_int_equal(memory.failed, 0);
     csni_name_memory_deinit(&memory);
     *out_len = text.len;
@@ -252,6 +254,46 @@ static void test_conversion_operators(void **state) {
     assert_false(demangle(str("_ZN1XIiEcvPS_IlEIcEIdEEv"), out, sizeof(out), &len));
 }
 
+/* Substitutions that refer to template parameters, in names of gcc 12 and clang 22: what they stand for depends on the function in
+ * whose name they are. llvm-cxxfilt 22 writes what they stood for where they were first. */
+static void test_parameters_of_other_functions(void **state) {
+    (void)state;
+    static const struct { const char *mangled, *plain, *llvm; } substituted[] = {
+        { "_Z2utI1LIXadL_Z2ttIiEvT_EEEEvS2_", "void ut<L<&void tt<int>(int)>>(L<&void tt<int>(int)>)",
+          "void ut<L<&void tt<int>(int)>>(int)" },
+        { "_Z2upI1LIXadL_Z2tpIiEvPT_EEEEvS3_S2_",
+          "void up<L<&void tp<int>(int*)>>(L<&void tp<int>(int*)>*, L<&void tp<int>(int*)>)",
+          "void up<L<&void tp<int>(int*)>>(int*, int)" },
+        { "_ZZ1fIiEDaT_ENKUlS0_iE_clI1QEEDaS0_i", "auto auto f<int>(int)::'lambda'(auto, int)::operator()<Q>(Q, int) const",
+          "auto auto f<int>(int)::'lambda'(int, int)::operator()<Q>(int, int) const" },
+        { "_ZZ1gIdEDaPT_ENKUlS1_T0_E_clIKccEEDaS1_S2_",
+          "auto auto g<double>(double*)::'lambda'(auto*, auto)::operator()<char const, char>(char const*, char) const",
+          "auto auto g<double>(double*)::'lambda'(double*, auto)::operator()<char const, char>(double*, auto) const" },
+        { "_ZZ1fI1AEDaNT_4typeEENKUlS1_PT0_E_clI1QiEEDaS1_S4_",
+          "auto auto f<A>(A::type)::'lambda'(auto, auto*)::operator()<Q, int>(Q, int*) const",
+          "auto auto f<A>(A::type)::'lambda'(A, auto*)::operator()<Q, int>(A, auto*) const" },
+        { "_ZZNSt9once_flag18_Prepare_executionC4IZSt9call_onceIRFvvEJEEvRS_OT_DpOT0_EUlvE_EERS6_ENUlvE_4_FUNEv",
+          "std::once_flag::_Prepare_execution::_Prepare_execution<void std::call_once<void (&)()>(std::once_flag&, void (&)())"
+          "::'lambda'()>(void std::call_once<void (&)()>(std::once_flag&, void (&)())::'lambda'()&)::'lambda'()::_FUN()",
+          "std::once_flag::_Prepare_execution::_Prepare_execution<void std::call_once<void (&)()>(std::once_flag&, void (&)())"
+          "::'lambda'()>(void (&)())::'lambda'()::_FUN()" },
+        { "_Z1hI1LIXadL_Z1gIicEvT_T0_EEEEvS2_S3_",
+          "void h<L<&void g<int, char>(int, char)>>(L<&void g<int, char>(int, char)>, char)",
+          "void h<L<&void g<int, char>(int, char)>>(int, char)" }, /* T0_ is no parameter of h */
+        { "_Z1fIiEvT_S0_PS0_S1_", "void f<int>(int, int, int*, int*)", "void f<int>(int, int, int*, int*)" },
+    };
+    char out[512];
+    size_t len;
+    for (size_t i = 0; i < sizeof(substituted) / sizeof(substituted[0]); i++) {
+        struct csn_str name = str(substituted[i].mangled);
+        assert_true(demangle(name, out, sizeof(out), &len));
+        assert_string_equal(out, substituted[i].plain);
+        assert_int_equal(csn_demangle_with(name, CSN_DEMANGLE_AS_LLVM, out, sizeof(out), &len, NULL), CSN_OK);
+        assert_string_equal(out, substituted[i].llvm);
+        assert_int_equal(len, strlen(out));
+    }
+}
+
 /* Members of templates in std, as gcc 12 writes their types in expressions; llvm-cxxfilt 22 cannot read them. */
 static void test_members_of_std(void **state) {
     (void)state;
@@ -270,6 +312,18 @@ static void test_members_of_std(void **state) {
     }
     assert_false(demangle(str("_Z1fIiENSt1aIXsrSt9__is_charIT_EEE1bEv"), out, sizeof(out), &len));
     assert_false(demangle(str("_Z1fIiENSt1aIXsrStE1vEE1bEv"), out, sizeof(out), &len));
+}
+
+/* Types that have to be read again in each of many names, each made of two of the one before: it takes no time. */
+static void test_reading_again(void **state) {
+    (void)state;
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    char name[4096], out[64];
+    size_t len, used = (size_t)snprintf(name, sizeof(name), "_Z1fI1LIXadL_Z1gIiEvT_1AIS3_S3_E");
+    for (int i = 5; i < 35; i++)
+        used += (size_t)snprintf(name + used, sizeof(name) - used, "S4_IS%c_S%c_E", digits[i], digits[i]);
+    used += (size_t)snprintf(name + used, sizeof(name) - used, "EEEEvSX_SX_SW_");
+    demangle((struct csn_str){ name, used }, out, sizeof(out), &len);
 }
 
 /* Clones for transactional memory, which gcc makes and libstdc++ exports; llvm-cxxfilt 22 cannot read them. */
@@ -365,6 +419,7 @@ int main(void) {
         cmocka_unit_test(test_local_template), cmocka_unit_test(test_text_is_cut), cmocka_unit_test(test_depth),
         cmocka_unit_test(test_steps),       cmocka_unit_test(test_numbers_beyond_the_name),
         cmocka_unit_test(test_conversion_operators), cmocka_unit_test(test_transaction_clones),
+        cmocka_unit_test(test_parameters_of_other_functions), cmocka_unit_test(test_reading_again),
         cmocka_unit_test(test_members_of_std),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
