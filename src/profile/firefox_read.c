@@ -16,6 +16,9 @@ struct inline_key {
     uint32_t location;
 };
 
+/* What ids of libraries are made of. */
+enum lib_kind { LIBS_UNKNOWN, LIBS_ELF, LIBS_MACHO, LIBS_PE };
+
 struct firefox_reader {
     struct csn_profile *p;
     struct csn_error *err;
@@ -29,6 +32,7 @@ struct firefox_reader {
     struct csni_profile_table inline_table;
     struct csni_buffer text;
     double interval_ms;
+    enum lib_kind libs;
 };
 
 static csn_status fail_memory(struct firefox_reader *r) { return csni_fail_memory(r->err, 0); }
@@ -328,41 +332,92 @@ static csn_status read_thread(struct firefox_reader *r, struct csni_span thread)
 
 /* ---- the whole ---- */
 
-enum { LIB_PATH, LIB_NAME, LIB_CODE_ID, LIB_DEBUG_NAME, LIB_BREAKPAD_ID, LIB_MEMBERS };
+enum { LIB_PATH, LIB_NAME, LIB_CODE_ID, LIB_DEBUG_PATH, LIB_DEBUG_NAME, LIB_BREAKPAD_ID, LIB_MEMBERS };
 
-static bool has_pdb(struct csn_str name) {
-    return name.len > 4 && name.ptr[name.len - 4] == '.' && (name.ptr[name.len - 3] | 0x20) == 'p' &&
-           (name.ptr[name.len - 2] | 0x20) == 'd' && (name.ptr[name.len - 1] | 0x20) == 'b';
+static bool is_letter_pair(char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && a + ('a' - 'A') == b); }
+
+/* `word` is in small letters. */
+static bool has_word(struct csn_str text, const char *word) {
+    const size_t size = strlen(word);
+    for (size_t i = 0; i + size <= text.len; i++) {
+        size_t k = 0;
+        while (k < size && is_letter_pair(text.ptr[i + k], word[k])) k++;
+        if (k == size) return true;
+    }
+    return false;
 }
 
-/* The build id of a Windows image is the GUID of its PDB, which Breakpad's form has in the other byte order: its
- * code id is a time stamp and a size. Empty: the form is another one. */
-static struct csn_str guid_digits(struct csn_str breakpad_id, char out[32]) {
+static bool ends_in(struct csn_str text, const char *end) {
+    const size_t size = strlen(end);
+    return text.len > size && has_word((struct csn_str){ text.ptr + text.len - size, size }, end);
+}
+
+static bool has_any(struct csn_str text, const char *const *words) {
+    for (; *words; words++)
+        if (has_word(text, *words)) return true;
+    return false;
+}
+
+/* By what meta tells of the system. */
+static void set_system(struct firefox_reader *r, struct csn_str text) {
+    static const char *const macho[] = { "mac", "cocoa", "iphone", NULL }, *const elf[] = { "linux", "x11", "gtk", "android", "bsd", NULL },
+                      *const pe[] = { "windows", NULL };
+    if (r->libs != LIBS_UNKNOWN) return;
+    r->libs = has_any(text, macho) ? LIBS_MACHO : has_any(text, elf) ? LIBS_ELF : has_any(text, pe) ? LIBS_PE : LIBS_UNKNOWN;
+}
+
+static enum lib_kind kind_of(const struct firefox_reader *r, struct csn_str path, struct csn_str debug_name) {
+    if (ends_in(debug_name, ".pdb") || ends_in(path, ".exe") || ends_in(path, ".dll")) return LIBS_PE;
+    if (r->libs != LIBS_UNKNOWN) return r->libs;
+    if (ends_in(path, ".dylib") || has_word(path, ".framework/") || has_word(path, ".app/contents/")) return LIBS_MACHO;
+    return has_word(path, ".so") ? LIBS_ELF : LIBS_UNKNOWN;
+}
+
+/* From Breakpad's form of an id: a UUID as it is, or a GUID, whose first fields are in the other byte order: that of a PDB, which is the build
+ * id of a Windows image, or the first 16 bytes of a build id. Empty: the form is another one, or it is all zeros. */
+static struct csn_str breakpad_digits(struct csn_str breakpad_id, bool is_turned, char out[32]) {
     static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
+    bool is_zero = true;
     if (breakpad_id.len < 32) return CSN_STR("");
-    for (size_t i = 0; i < 32; i++) out[i] = breakpad_id.ptr[2 * order[i / 2] + i % 2];
-    return (struct csn_str){ out, 32 };
+    for (size_t i = 0; i < 32; i++) {
+        out[i] = breakpad_id.ptr[is_turned ? (size_t)(2 * order[i / 2] + i % 2) : i];
+        is_zero &= out[i] == '0';
+    }
+    return is_zero ? CSN_STR("") : (struct csn_str){ out, 32 };
+}
+
+/* A Windows image's code id is a time stamp and a size, and no build id. Without a code id, Breakpad's tells enough; where it is not known
+ * what it is made of, none is better than a wrong one, which would refuse the right file. */
+static struct csn_str build_id_digits(enum lib_kind kind, struct csn_str code_id, struct csn_str breakpad_id, char out[32]) {
+    if (kind != LIBS_PE && code_id.len) return code_id;
+    return kind == LIBS_UNKNOWN ? CSN_STR("") : breakpad_digits(breakpad_id, kind != LIBS_MACHO, out);
 }
 
 static csn_status read_lib(struct firefox_reader *r, struct csni_span lib) {
-    struct json_member m[LIB_MEMBERS] = { { .key = "path" }, { .key = "name" }, { .key = "codeId" }, { .key = "debugName" }, { .key = "breakpadId" } };
-    uint32_t path, code_id, debug_name, breakpad_id, module;
+    struct json_member m[LIB_MEMBERS] = { { .key = "path" }, { .key = "name" }, { .key = "codeId" }, { .key = "debugPath" },
+                                          { .key = "debugName" }, { .key = "breakpadId" } };
+    uint32_t texts[LIB_MEMBERS], path = 0, module;
     char digits[32];
     CSNI_TRY(csni_json_members(&r->scan, lib, m, LIB_MEMBERS));
-    CSNI_TRY(text_of(r, m[LIB_PATH].value, &path));
-    if (!path) CSNI_TRY(text_of(r, m[LIB_NAME].value, &path));
-    CSNI_TRY(text_of(r, m[LIB_CODE_ID].value, &code_id));
-    CSNI_TRY(text_of(r, m[LIB_DEBUG_NAME].value, &debug_name));
-    CSNI_TRY(text_of(r, m[LIB_BREAKPAD_ID].value, &breakpad_id));
-    const struct csn_str id = has_pdb(csni_profile_str(r->p, debug_name)) ? guid_digits(csni_profile_str(r->p, breakpad_id), digits)
-                                                                          : csni_profile_str(r->p, code_id);
-    CSNI_TRY(csni_profile_hex_module(r->p, csni_profile_str(r->p, path), id, 0, 0, 0, &module, r->err));
+    for (size_t i = 0; i < LIB_MEMBERS; i++) CSNI_TRY(text_of(r, m[i].value, &texts[i]));
+    static const uint8_t paths[] = { LIB_PATH, LIB_NAME, LIB_DEBUG_PATH, LIB_DEBUG_NAME };
+    for (size_t i = 0; i < sizeof paths && !path; i++) path = texts[paths[i]];
+    const struct csn_str path_text = csni_profile_str(r->p, path), debug_name = csni_profile_str(r->p, texts[LIB_DEBUG_NAME]);
+    const struct csn_str id = build_id_digits(kind_of(r, path_text, debug_name), csni_profile_str(r->p, texts[LIB_CODE_ID]),
+                                              csni_profile_str(r->p, texts[LIB_BREAKPAD_ID]), digits);
+    CSNI_TRY(csni_profile_hex_module(r->p, path_text, id, 0, 0, 0, &module, r->err));
     return csni_vec_push(&r->modules, module) ? CSN_OK : fail_memory(r);
 }
 
 static csn_status read_meta(struct firefox_reader *r, struct csni_span meta) {
-    struct json_member m[] = { { .key = "interval" }, { .key = "startTime" }, { .key = "preprocessedProfileVersion" } };
-    CSNI_TRY(csni_json_members(&r->scan, meta, m, 3));
+    struct json_member m[] = { { .key = "interval" }, { .key = "startTime" }, { .key = "preprocessedProfileVersion" },
+                               { .key = "oscpu" }, { .key = "platform" }, { .key = "toolkit" } };
+    CSNI_TRY(csni_json_members(&r->scan, meta, m, 6));
+    for (size_t i = 3; i < 6; i++) {
+        uint32_t text;
+        CSNI_TRY(text_of(r, m[i].value, &text));
+        set_system(r, csni_profile_str(r->p, text));
+    }
     if (!m[2].value.size)
         return csni_fail(r->err, CSN_E_UNSUPPORTED, "JSON", 0,
                          "meta has no preprocessedProfileVersion: not a processed profile of the Firefox Profiler");

@@ -369,6 +369,32 @@ def firefox(shared):
     return json.dumps(profile)
 
 
+@pytest.mark.parametrize("lib, found", [
+    ({"name": "app"}, True), ({"debugName": "app", "breakpadId": "0" * 33}, True), ({"debugPath": "/nowhere/app", "codeId": ""}, True),
+    # a build id and a UUID in Breakpad's form: of the right file, and of another one
+    ({"name": "app", "breakpadId": "44332211665588779900AABBCCDDEEFF0", "os": "Linux x86_64"}, True),
+    ({"name": "app", "breakpadId": "54332211665588779900AABBCCDDEEFF0", "os": "Linux x86_64"}, False),
+    ({"path": "/usr/lib/libapp.so", "breakpadId": "54332211665588779900AABBCCDDEEFF0"}, False),
+    ({"name": "app", "breakpadId": "11223344556677889900AABBCCDDEEFF0", "os": "macOS 14.5"}, True),
+    ({"name": "app", "breakpadId": "11223344556677889900AABBCCDDEE000", "os": "macOS 14.5"}, False),
+    # of what system is not known: the name decides
+    ({"name": "app", "breakpadId": "11223344556677889900AABBCCDDEE000"}, True),
+    # a time stamp and a size are no build id
+    ({"name": "app.exe", "codeId": "5CF2591C12345678", "os": "Windows NT 10.0"}, True)])
+def test_ids_of_firefox_libraries(callsign, tmp_path, lib, found):
+    """Without a code id the name alone decided, and another build's names were shown."""
+    name = lib.get("path", "app").split("/")[-1]
+    gsym_make.write(tmp_path / f"{lib.get('name', name)}.gsym", [{"start": 0x1000, "size": 0x2000, "name": "area", "line": 5}], base=0,
+                    build_id=bytes.fromhex("11223344556677889900aabbccddeeff01020304"))
+    profile = json.loads(firefox(False))
+    if "os" in lib:
+        profile["meta"]["oscpu"] = lib["os"]
+    profile["libs"] = [{"codeId": None, **{key: value for key, value in lib.items() if key != "os"}}]
+    (tmp_path / "in.json").write_text(json.dumps(profile))
+    callsign.run("profile", tmp_path / "in.json", "-o", tmp_path / "out.folded", "--no-search", "-q", "-s", tmp_path)
+    assert ("area" in (tmp_path / "out.folded").read_text()) == found
+
+
 @pytest.mark.parametrize("shared", [False, True])
 def test_firefox_in(callsign, symbols, tmp_path, shared):
     """Tables in threads, as samply writes them, or shared by all, as newer versions have them."""
