@@ -96,6 +96,45 @@ def test_the_first_frame_of_a_trace_was_interrupted(callsign, tmp_path, machine)
     assert [f["function"] for f in trace["frames"][0]["frames"]] == ["last"]
 
 
+SPARC = """\
+[   12.3] orders(42): Kernel bad trap [#1]
+[   12.3] TSTATE: 0000004411001600 TPC: 0000000000404310 TNPC: 0000000000404314 Y: 00000000    Not tainted
+[   12.3] TPC: <last+0x10/0x40>{LAST10}
+[   12.3] g0: 0000000000000000 g1: 0000000000000000 g2: 0000000000000000 g3: 0000000000000000
+[   12.3] RPC: <area+0x8/0x40 [driver]>
+[   12.3] i4: 0000000000000000 i5: 0000000000000000 i6: fff8000100a3f1e1 i7: 0000000000404210
+[   12.3] I7: <area+0x10/0x40>{AREA10}
+[   12.3] Call Trace:
+[   12.3]  [0000000000404210] area+0x10/0x40{AREA10}
+[   12.3]  [0000000000404308] last+0x10/0x40{LAST10}
+[   12.3] Caller[0000000000404210]: area+0x10/0x40{AREA10}
+[   12.3] Caller[0000000000404308]: last+0x10/0x40{LAST10}
+[   12.3] Caller[00000000f7a0e1c4]: 0xf7a0e1c4
+[   12.3] Instruction DUMP: 80a06000
+[   12.3] PC: <last+0x10/0x40>{LAST10}
+"""
+
+
+def test_sparc(callsign, tmp_path):
+    """arch/sparc/kernel/process_64.c, traps_64.c, process_32.c and traps_32.c. Its return addresses are those of the calls themselves."""
+    index = gsym_make.write(tmp_path / "vmlinux.gsym", [
+        {"start": 0x404200 + 0x100 * k, "size": 0x40, "name": name, "line": line, "inlined": [{"offset": 0x10, "size": 4, "name": "called", "call_line": line + 1}]}
+        for k, (name, line) in enumerate((("area", 30), ("last", 50)))], base=0x404000)
+    places = {f"{name.upper()}10": f" (/src/main.cc:{line}, inlined into /src/main.cc:{line + 1})" for name, line in (("area", 30), ("last", 50))}
+    text = SPARC.format(**{key: "" for key in places})
+    filled = callsign.run("stack", "--in-place", "--no-search", "--index", index, stdin=text).stdout
+    for got, want in zip(filled.splitlines(), SPARC.splitlines()):
+        place = want[want.find("{") + 1:want.find("}")] if "{" in want else ""
+        assert ("inlined into" in got) == bool(place), (got, want)
+    answers = [json.loads(line) for line in callsign.run("stack", "--json", "--no-search", "--index", index, stdin=text).stdout.splitlines()]
+    names = [[frame["frames"][0]["function"] if frame["frames"] else None for frame in answer["frames"]] for answer in answers]
+    assert names == [["called"], [None], ["called"], ["called", "called"], ["called", "called"], ["called"]]
+    assert answers[1]["frames"][0]["module"] == "driver"
+    # OpenRISC before 6.4 has return addresses
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", "--index", index, stdin="Call trace:\n[00404314] last+0x14/0x40\n[00404214] ? area+0x14/0x40\n"))
+    assert [frame["frames"][0]["function"] for frame in answer["frames"]] == ["called", "called"]
+
+
 def test_names_that_lto_has_promoted(callsign, tmp_path):
     """Kernels of LLVM's LTO, as Android's: traces lack the suffix that the symbols have (cleanup_symbol_name() in kernel/kallsyms.c)."""
     index = gsym_make.write(tmp_path / "vmlinux.gsym", [

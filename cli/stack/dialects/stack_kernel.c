@@ -12,6 +12,10 @@
  *     [   12.345678] [c000000003f3f9f0] [c000000000a1b2c4] do_thing+0x1a/0x50 (unreliable)     the stack's place, and the pc
  *     [   12.345678] Krnl PSW : 0404c00180000000 00000000001a2b3c (do_thing+0x1a/0x50)           s390
  *     [   12.345678] ([<00000000001a2b3c>] do_thing+0x1a/0x50)   s390: found on the stack
+ *     [   12.345678] TPC: <do_thing+0x1a/0x50>                   SPARC; 32 bits: "PC: <"
+ *     [   12.345678] I7: <do_thing+0x1a/0x50>                    SPARC: the call itself, not where it returns to; "RPC: <", perhaps
+ *     [   12.345678]  [0000000000404208] do_thing+0x1a/0x50      SPARC, too; with 8 digits, older OpenRISC
+ *     [   12.345678] Caller[0000000000404208]: do_thing+0x1a/0x50
  *
  * Kernels without kallsyms print addresses alone, which KASLR has moved by what a panic prints last:
  *
@@ -37,6 +41,8 @@
 struct kernel_state {
     bool in_trace;    /* "Call Trace:" was read, and nothing but frames since */
     bool at_first;    /* of these frames none was read */
+    bool in_callers;  /* the line before was one of SPARC's "Caller[" */
+    bool at_register; /* it was "I7: <", which the trace has, too */
     bool has_pc;      /* a register's line told where the kernel was interrupted, and no trace has followed: */
     uint64_t pc_name, pc_value; /* hash of the function, and the offset in it; or the address alone */
 };
@@ -45,6 +51,7 @@ struct kernel_state {
 struct frame_lead {
     bool exact, unreliable;
     bool titled;    /* the line says that it is a frame */
+    bool is_call, is_caller, is_register; /* SPARC: the address is the call's; "Caller["; "I7: <" */
 };
 
 static const char kernel_name[] = "vmlinux";
@@ -211,6 +218,32 @@ static bool skip_powerpc(struct line_scan *s, bool *exact, bool *unreliable) {
     return true;
 }
 
+/* SPARC keeps the address of a call, to which it returns 8 bytes further on. */
+static bool skip_sparc(struct line_scan *s, struct frame_lead *lead) {
+    enum { WIDE_DIGITS = 16 };
+    struct line_scan at = *s, value;
+    uint64_t pc;
+    const bool is_pc = scan_text(&at, "TPC: <") || scan_text(&at, "PC: <"), is_maybe = !is_pc && scan_text(&at, "RPC: <");
+    if (is_pc || is_maybe || scan_text(&at, "I7: <")) {
+        if (at.line.ptr[at.line.len - 1] != '>') return false;
+        at.line.len--;
+        lead->exact |= is_pc;
+        lead->unreliable |= is_maybe;
+        lead->is_call = !is_pc;
+        lead->is_register = !is_pc && !is_maybe;
+    } else {
+        lead->is_caller = scan_text(&at, "Caller");
+        value = at;
+        if (!scan_char(&value, '[') || !scan_number(&value, 16, &pc)) return false;
+        const size_t digits = value.at - at.at - 1;
+        if ((digits != WIDE_DIGITS && digits != WIDE_DIGITS / 2) || !scan_text(&value, lead->is_caller ? "]: " : "] ")) return false;
+        lead->is_call = lead->is_caller || digits == WIDE_DIGITS;
+        at = value;
+    }
+    *s = at;
+    return true;
+}
+
 /* s390 has the frame in brackets: "Krnl PSW : 0404c00180000000 00000000001a2b3c (", "([<00000000001a2b3c>] ". */
 static bool skip_s390(struct line_scan *s, bool *exact, bool *unreliable) {
     struct line_scan at = *s;
@@ -303,7 +336,8 @@ static bool is_trace_mark(const struct line_scan *s) {
 }
 
 /* "do_thing+0x1a/0x50 [driver] (P)" up to the end of the line. */
-static bool read_named_frame(struct line_scan *s, struct line_frame *out, bool exact, bool unreliable) {
+static bool read_named_frame(struct line_scan *s, struct line_frame *out, const struct frame_lead *lead) {
+    bool exact = lead->exact || lead->is_call, unreliable = lead->unreliable;
     if (!read_symbol(s, out)) return false;
     out->fill_at = out->fill_end = s->at;
     scan_blanks(s);
@@ -410,8 +444,9 @@ static bool read_kernel_event(struct line_scan s, struct stack_modules *modules)
 /* False: the line is no frame. */
 static bool read_lead(struct line_scan *s, struct frame_lead *lead, struct line_frame *out) {
     if (!read_register(s, &lead->exact, &lead->unreliable)) return false;
-    if (!lead->exact && !lead->unreliable && !skip_powerpc(s, &lead->exact, &lead->unreliable))
-        skip_s390(s, &lead->exact, &lead->unreliable);
+    if (!lead->exact && !lead->unreliable && !skip_powerpc(s, &lead->exact, &lead->unreliable) &&
+        !skip_s390(s, &lead->exact, &lead->unreliable) && !skip_sparc(s, lead))
+        lead->is_caller = lead->is_call = lead->is_register = false;
     lead->titled = lead->exact || lead->unreliable;
     bool has_callee = skip_callee(s);
     if (!has_callee && !lead->titled) skip_bare_callee(s);
@@ -458,23 +493,28 @@ static enum line_kind read_kernel_line(void *state, struct stack_modules *module
     struct kernel_state *kernel = state;
     struct line_scan s = scan_on(line);
     struct frame_lead lead = { .titled = false };
-    const bool was_in_trace = kernel->in_trace, was_at_first = kernel->at_first;
+    const bool was_in_trace = kernel->in_trace, was_at_first = kernel->at_first, was_in_callers = kernel->in_callers,
+               was_at_register = kernel->at_register;
+    kernel->in_callers = kernel->at_register = false;
     skip_time(&s);
-    if (read_trace_mark(kernel, &s)) return open ? KIND_INSIDE : kernel->in_trace ? KIND_CONTEXT : KIND_NONE;
+    if (read_trace_mark(kernel, &s)) return open && !was_at_register ? KIND_INSIDE : kernel->in_trace ? KIND_CONTEXT : KIND_NONE;
     if (read_kernel_event(s, modules)) return KIND_CONTEXT;
     struct line_scan raw = s;
     bool named = false, found = read_entered_frame(&raw, out);
     if (!found) {
         if (!read_lead(&s, &lead, out)) return KIND_NONE;
         raw = s;
-        named = read_named_frame(&s, out, lead.exact, lead.unreliable);
-        found = named || ((lead.titled || was_in_trace || kernel->in_trace) && read_raw_frame(&raw, out, &lead));
+        named = read_named_frame(&s, out, &lead);
+        found = named || (!lead.is_call && (lead.titled || was_in_trace || kernel->in_trace) && read_raw_frame(&raw, out, &lead));
     }
     if (!found) return KIND_NONE;
     const bool is_first = was_at_first || kernel->at_first || !open; /* on the title's line, of MIPS; without a title, of RISC-V */
     kernel->in_trace |= was_in_trace;
     if (!named && !modules->is_searched && stack_place_has_kernel(modules->session)) return KIND_AHEAD;
     kernel->at_first = false;
+    kernel->in_callers = lead.is_caller;
+    kernel->at_register = lead.is_register;
+    if (lead.is_caller && !was_in_callers) return KIND_FIRST;
     if (!is_interrupted(kernel, &lead, out, is_first)) return KIND_FRAME;
     if (!lead.exact) out->flags = CSN_STACK_EXACT;
     return KIND_FIRST;
