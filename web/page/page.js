@@ -84,12 +84,12 @@ async function inflated(bytes) {
 const isProfile = (bytes) => bytes.subarray(0, 4096).some((byte) => byte < 9) ||
   /^\s*(\{\s*"meta"|heap profile:|heap_v2\/|--- (contention|mutex)|\S+ profile: total \d)/.test(new TextDecoder().decode(bytes.subarray(0, 256)));
 
-async function showProfile(bytes) {
+async function showProfile({ name, bytes }) {
   report("working ...");
   const out = "/out.folded";
   const { text, stderr, code } = await callsign(["profile", "-", "--to", "folded", "-o", out, ...searchOptions()], bytes, out);
   const tree = text && treeOfCounts(text);
-  if (code !== 0 || !tree) throw new Error(stderr.trim() || "the profile has no stacks");
+  if (code !== 0 || !tree) throw new Error(stderr.trim().replace(/^callsign: standard input: /, `${name}: `) || `${name}: the profile has no stacks`);
   flame.show(tree);
   choose($("tab-flame"));
   report(stderr.trim());
@@ -122,7 +122,7 @@ async function take(files) {
   for (const file of files) {
     const bytes = await inflated(new Uint8Array(await file.arrayBuffer()));
     if (isSymbolFile(bytes)) addSymbols(file.name, bytes);
-    else if (isProfile(bytes)) profile = bytes;
+    else if (isProfile(bytes)) profile = { name: file.name, bytes };
     else log = new TextDecoder().decode(bytes);
   }
   showIndexes();
