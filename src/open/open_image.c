@@ -2,14 +2,19 @@
 #define _GNU_SOURCE
 #include "open/opener.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "base/core/endian.h"
 #include "base/core/fail.h"
 #include "base/core/file_times.h"
+#include "base/hash.h"
 #include "index/index_owner.h"
+#include "object/archive.h"
 #include "object/debug_links.h"
 #include "object/object.h"
 
@@ -45,6 +50,41 @@ static csn_status read_object_id(struct csni_image *image, struct csn_error *err
     return CSN_OK;
 }
 
+/* What tells one state of a file from another. Zeros: it is not there. */
+struct member_state {
+    uint64_t hash, size, seconds, nanoseconds, number; /* `hash` is that of the members before */
+};
+
+enum { MEMBER_PATH_SIZE = PATH_MAX };
+
+static struct member_state state_of_member(const struct csni_image *image, struct csn_str name) {
+    const char *slash = strrchr(image->path, '/');
+    const size_t folder = slash && name.ptr[0] != '/' ? (size_t)(slash - image->path) + 1 : 0;
+    char path[MEMBER_PATH_SIZE];
+    struct stat st;
+    int size = snprintf(path, sizeof path, "%.*s%.*s", (int)folder, image->path, name.len < MEMBER_PATH_SIZE ? (int)name.len : 0, name.ptr);
+    if (size < 0 || size >= MEMBER_PATH_SIZE || stat(path, &st) != 0) return (struct member_state){ .hash = 0 };
+    const struct timespec changed = csni_time_changed(&st);
+    return (struct member_state){ .size = (uint64_t)st.st_size, .seconds = (uint64_t)changed.tv_sec,
+                                  .nanoseconds = (uint64_t)changed.tv_nsec, .number = (uint64_t)st.st_ino };
+}
+
+/* A thin archive stays as it is when its members change: they are part of what tells it from others. */
+static void add_member_files(const struct csni_image *image, uint8_t htlhash[CSNI_HTLHASH_SIZE]) {
+    struct csni_archive archive;
+    struct csni_archive_member member;
+    uint64_t hash = 0;
+    uint8_t bytes[sizeof hash];
+    if (csni_archive_open(image->bytes, &archive, NULL) != CSN_OK || !archive.is_thin) return;
+    while (csni_archive_next(&archive, &member, NULL) == CSN_OK) {
+        struct member_state state = state_of_member(image, member.name);
+        state.hash = hash;
+        hash = csni_hash_bytes(&state, sizeof state);
+    }
+    csni_put64(bytes, hash, true);
+    for (size_t i = 0; i < sizeof bytes; i++) htlhash[i] ^= bytes[i];
+}
+
 /* Images of a universal file without build ids are told apart by their own bytes, and builds of Windows programs
  * that have one GUID, as incremental linking leaves it, by their age. */
 static struct csni_cache_key key_of(const struct csni_image *image) {
@@ -55,6 +95,7 @@ static struct csni_cache_key key_of(const struct csni_image *image) {
     if (image->age > 1) csni_put32(id + size, image->age, true);
     if (image->age > 1) size += sizeof image->age;
     csni_htlhash(image->bytes, htlhash);
+    add_member_files(image, htlhash);
     return csni_cache_key_of(id, size, htlhash);
 }
 

@@ -47,6 +47,24 @@ def answers(callsign, index, *addresses):
     return [json.loads(line) for line in callsign.good("lookup", index, "--json", *map(hex, addresses)).splitlines()]
 
 
+def test_a_thin_archive_whose_members_change(callsign, tmp_path):
+    """The archive is the same file then, and the cache had the members of before."""
+    archive, env = make(tmp_path, options="rcsT"), {"CALLSIGN_CACHE": str(tmp_path / "cache")}
+
+    def lines():
+        done = callsign.run("find", archive, "alpha", "beta", env=env)
+        return [line.rsplit(":", 1)[1] for line in done.stdout.splitlines()], done.returncode
+
+    assert lines() == (["3", "3"], 0) == lines()
+    assert len(list((tmp_path / "cache").rglob("*.gsym"))) == 1
+    (tmp_path / "first.c").write_text("\n\n" + FIRST)
+    run(tmp_path, "gcc", "-g", "-O1", "-fno-inline", "-c", "first.c")
+    assert lines() == (["5", "3"], 0)
+    (tmp_path / "a_second_with_a_long_name.o").unlink()
+    assert lines() == (["5"], 1)
+    assert "not found" in callsign.run("convert", archive, "-o", tmp_path / "out", env=env).stderr
+
+
 @pytest.mark.parametrize("kind", COMPILERS)
 def test_members_have_places_of_their_own(callsign, kind, tmp_path):
     archive = make(tmp_path, kind)
