@@ -154,14 +154,15 @@ bool bfd_object_open(struct bfd_object *o, const char *path, bool knows_machine,
     if (status == CSN_OK) {
         csn_debug_info_get_object(o->info, &o->object, sizeof o->object);
         o->is_elf = o->object.container == CSN_CONTAINER_ELF;
-        if (o->is_elf || o->object.container == CSN_CONTAINER_PE) {
+        const bool is_core = o->is_elf && o->object.kind == CSN_OBJECT_CORE; /* which is no object for BFD */
+        if ((o->is_elf && !is_core) || o->object.container == CSN_CONTAINER_PE) {
             read_sections(o);
             read_symbols(o);
             return true;
         }
         csn_debug_info_close(o->info);
     }
-    *message = status == CSN_E_TRUNCATED ? "file truncated" : "file format not recognized";
+    *message = "file format not recognized";
     return false;
 }
 
@@ -182,7 +183,8 @@ const struct bfd_function_symbol *bfd_find_function(struct bfd_object *o, const 
 static uint64_t value_of(const struct bfd_object *o, const struct csn_debug_symbol *symbol) {
     struct csn_debug_section section;
     uint64_t addr = raw_addr(symbol);
-    if (o->object.kind != CSN_OBJECT_RELOCATABLE || symbol->section == CSN_NO_SECTION) return addr;
+    const bool is_plain = symbol->section == CSN_NO_SECTION || symbol->kind == CSN_SYMBOL_TLS; /* offsets from the thread's own memory */
+    if (o->object.kind != CSN_OBJECT_RELOCATABLE || is_plain) return addr;
     return csn_debug_info_section(o->info, symbol->section, &section, NULL) == CSN_OK ? addr - section.addr : addr;
 }
 

@@ -30,7 +30,7 @@ static bool style_fits(const char *name) {
     bool itanium = strncmp(name, "_Z", 2) == 0, rust = strncmp(name, "_R", 2) == 0, d = strncmp(name, "_D", 2) == 0;
     bool legacy_rust = itanium && strstr(name, "17h") != NULL;
     switch (style) {
-    case STYLE_AUTO: return itanium || rust || d || strncmp(name, "_GLOBAL_", 8) == 0;
+    case STYLE_AUTO: return itanium || rust || strncmp(name, "_GLOBAL_", 8) == 0;
     case STYLE_GNU_V3: case STYLE_JAVA: return itanium || strncmp(name, "_GLOBAL_", 8) == 0;
     case STYLE_RUST: return rust || legacy_rust;
     case STYLE_DLANG: return d;

@@ -7,14 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <callsign/convert.h>
 
 #include "stand_ins/base/answer_output.h"
 #include "stand_ins/base/growth.h"
+#include "stand_ins/base/spooled_input.h"
 #include "stand_ins/gsymutil/gsym_call_site_file.h"
 #include "stand_ins/gsymutil/gsym_dwarf.h"
 #include "stand_ins/gsymutil/gsym_encode.h"
@@ -115,7 +114,7 @@ static int convert_image(const struct gsym_conversion *c, const char *path, cons
                          struct gsym_report *report) {
     const struct llvm_module_options options = { .arch = arch, .only_split = true };
     const char *message;
-    struct llvm_module *m = llvm_module_open(path, path, &options, &message);
+    struct llvm_module *m = llvm_module_open(path, input_path(path), &options, &message);
     if (!m) {
         flush_answers();
         fprintf(stderr, "%s: %s\n", path, message);
@@ -160,7 +159,7 @@ static int convert_universal(const struct gsym_conversion *c, const char *path, 
 
 static bool begins_with(const char *path, const char *magic, size_t size) {
     char bytes[8] = { 0 };
-    FILE *file = fopen(path, "rb");
+    FILE *file = fopen(input_path(path), "rb");
     const size_t got = file ? fread(bytes, 1, sizeof bytes, file) : 0;
     if (file) fclose(file);
     return got >= size && memcmp(bytes, magic, size) == 0;
@@ -170,16 +169,16 @@ static int convert_file(const struct gsym_conversion *c, const char *path, const
     struct csn_image_info images[MAX_IMAGES];
     struct stat st;
     size_t count = 0;
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+    if (stat(input_path(path), &st) == 0 && S_ISREG(st.st_mode)) {
         if (begins_with(path, "!<arch>\n", 8) || begins_with(path, "!<thin>\n", 8)) return 0; /* as LLVM: nothing */
         const bool is_universal = begins_with(path, "\xca\xfe\xba\xbe", 4) || begins_with(path, "\xca\xfe\xba\xbf", 4);
-        if (is_universal && csn_image_list_file(path, images, MAX_IMAGES, &count, NULL) == CSN_OK && count)
+        if (is_universal && csn_image_list_file(input_path(path), images, MAX_IMAGES, &count, NULL) == CSN_OK && count)
             return convert_universal(c, path, out, images, count < MAX_IMAGES ? count : MAX_IMAGES, report);
     }
     return convert_image(c, path, NULL, out, report);
 }
 
-/* ---- bundles and standard input ---- */
+/* ---- bundles ---- */
 
 static bool ends_with(const char *text, const char *end) {
     const size_t size = strlen(text), end_size = strlen(end);
@@ -210,30 +209,19 @@ static int convert_bundle(const struct gsym_conversion *c, const char *out, stru
     return code;
 }
 
-/* A name for what stands on standard input, which may be a pipe. */
-static char *spool_input(void) {
-    const int fd = memfd_create("gsymutil", MFD_CLOEXEC);
-    char buffer[65536], *path = NULL;
-    for (ssize_t got; fd >= 0 && (got = read(STDIN_FILENO, buffer, sizeof buffer)) > 0;)
-        for (ssize_t at = 0, put; at < got; at += put)
-            if ((put = write(fd, buffer + at, (size_t)(got - at))) <= 0) return copy_text("/dev/null", 9);
-    return asprintf(&path, "/proc/self/fd/%d", fd) < 0 ? copy_text("/dev/null", 9) : path;
-}
-
 int gsym_convert(const struct gsym_conversion *c) {
     struct gsym_report report = { 0 };
-    char *out = NULL, *spooled = strcmp(c->input, "-") == 0 ? spool_input() : NULL;
+    char *out = NULL;
     printf("Input file: %s\n", c->input);
     flush_answers();
     if (c->out) out = copy_text(c->out, strlen(c->out));
     else if (asprintf(&out, "%s.gsym", c->input) < 0) out = copy_text("", 0);
     int code = convert_bundle(c, out, &report);
-    if (code < 0) code = convert_file(c, spooled ? spooled : c->input, out, &report);
+    if (code < 0) code = convert_file(c, c->input, out, &report);
     if (!code) {
         gsym_report_put_counts(&report);
         if (c->json_summary && c->json_summary[0]) code = !gsym_report_write_json(&report, c->json_summary);
     }
-    free(spooled);
     free(out);
     return code;
 }

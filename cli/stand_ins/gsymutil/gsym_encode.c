@@ -232,6 +232,10 @@ static void put_tables(struct bytes *b, const struct gsym_build *build, const st
 
 static char *write_file(const struct bytes *b, const char *path) {
     char *temporary = NULL;
+    if (strcmp(path, "-") == 0) {
+        fwrite(b->items, 1, b->count, stdout);
+        return NULL;
+    }
     if (asprintf(&temporary, "%s.XXXXXX", path) < 0) return failure("out of memory");
     struct stat st;
     const bool is_special = stat(path, &st) == 0 && !S_ISREG(st.st_mode);

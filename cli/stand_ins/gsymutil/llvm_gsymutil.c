@@ -11,7 +11,9 @@
 
 #include "stand_ins/base/answer_output.h"
 #include "stand_ins/base/growth.h"
+#include "stand_ins/base/near_option.h"
 #include "stand_ins/base/response_files.h"
+#include "stand_ins/base/spooled_input.h"
 #include "stand_ins/gsymutil/gsym_convert.h"
 #include "stand_ins/gsymutil/gsym_lookup.h"
 #include "stand_ins/gsymutil/gsym_statistics.h"
@@ -63,8 +65,9 @@ static const char help_text[] =
 
 struct gsymutil {
     const char *program, *convert, *out, *json_summary, *call_site_yaml, *symbol_file;
-    uint64_t threads, segment_size;
-    struct word_list inputs, archs, filters;
+    const char *threads_text, *segment_text; /* numbers, checked later; NULL: not given */
+    uint64_t segment_size;
+    struct word_list inputs, archs, filters, address_texts;
     struct { uint64_t *items; size_t count, capacity; } addresses;
     bool verify, verbose, quiet, merged, from_stdin, call_sites, wants_help, wants_version, statistics;
     enum gsym_statistics_format statistics_format;
@@ -84,10 +87,22 @@ static const struct { const char *name; enum kind kind; enum id id; } table[] = 
 };
 enum { TABLE_SIZE = sizeof table / sizeof table[0] };
 
-static bool take_number(const struct gsymutil *g, const char *option, const char *type, const char *text, uint64_t *out) {
-    if (llvm_read_number(text, strlen(text), false, out)) return true;
-    fprintf(stderr, "%s: for the --%s option: '%s' value invalid for %s argument!\n", g->program, option, text, type);
+static bool take_number(const struct gsymutil *g, const char *option, const char *text, uint64_t max, uint64_t *out) {
+    if (llvm_read_number(text, strlen(text), false, out) && *out <= max) return true;
+    fprintf(stderr, "%s: for the --%s option: '%s' value invalid for uint argument!\n", g->program, option, text);
     return false;
+}
+
+/* False: one of them is none, which was said. */
+static bool take_numbers(struct gsymutil *g) {
+    uint64_t number;
+    if (g->threads_text && !take_number(g, "num-threads", g->threads_text, UINT32_MAX, &number)) return false;
+    if (g->segment_text && !take_number(g, "segment-size", g->segment_text, UINT64_MAX, &g->segment_size)) return false;
+    for (size_t i = 0; i < g->address_texts.count; i++) {
+        if (!take_number(g, "address", g->address_texts.items[i], UINT64_MAX, &number)) return false;
+        GROW_PUSH(&g->addresses, number);
+    }
+    return true;
 }
 
 /* value NULL: text. */
@@ -105,12 +120,8 @@ static bool take_statistics(struct gsymutil *g, const char *value) {
 
 /* False: the value makes no sense, which was said. */
 static bool apply(struct gsymutil *g, enum id id, const char *value) {
-    uint64_t number;
     switch (id) {
-    case ADDRESS:
-        if (!take_number(g, "address", "uint", value, &number)) return false;
-        GROW_PUSH(&g->addresses, number);
-        return true;
+    case ADDRESS: GROW_PUSH(&g->address_texts, value); return true;
     case STDIN: g->from_stdin = true; return true;
     case ARCH: GROW_PUSH(&g->archs, value); return true;
     case CALLSITES_YAML: g->call_site_yaml = value; return true;
@@ -121,11 +132,11 @@ static bool apply(struct gsymutil *g, enum id id, const char *value) {
     case FILTER: GROW_PUSH(&g->filters, value); return true;
     case MERGED: g->merged = true; return true;
     case STATISTICS: return take_statistics(g, value);
-    case THREADS: return take_number(g, "num-threads", "uint", value, &g->threads);
+    case THREADS: g->threads_text = value; return true;
     case OUT: g->out = value; return true;
     case QUIET: g->quiet = true; return true;
     case SYMTAB: g->symbol_file = value; return true;
-    case SEGMENT: return take_number(g, "segment-size", "uint", value, &g->segment_size);
+    case SEGMENT: g->segment_text = value; return true;
     case VERBOSE: g->verbose = true; return true;
     case VERIFY: g->verify = true; return true;
     case VERSION: g->wants_version = true; return true;
@@ -151,40 +162,58 @@ static int find_option(const char *word, const char **value) {
     return -1;
 }
 
-/* Letters that stand together. What is left of the word: one letter, which may take a value, or one that is not known. */
-static const char *take_letters(struct gsymutil *g, const char *word) {
-    static char rest[3] = "-";
-    if (word[1] == '-' || !word[2] || word[2] == '=') return word;
-    for (word++; word[1] && (*word == 'h' || *word == 'v'); word++) {
-        if (*word == 'h') g->wants_help = true;
-        else g->wants_version = true;
+static void report_unknown(char **complaint, const char *word) {
+    char *near = NULL;
+    if (*complaint) return; /* the first ends the run */
+    for (int i = 0; i < TABLE_SIZE && !near; i++) {
+        char *spelling = formatted_text("--%s%s", table[i].name, table[i].kind == TEXT ? "=" : "");
+        near = near_option(word, spelling, table[i].kind == TEXT);
+        free(spelling);
     }
-    rest[1] = *word;
-    return *word == 'o' && word[1] ? "-o " : rest; /* the value of -o is a word of its own: this is no option */
+    *complaint = near ? formatted_text("unknown argument '%s', did you mean '%s'?\n", word, near) : formatted_text("unknown argument '%s'\n", word);
+    free(near);
+}
+
+/* A word that is no option as a whole: letters that stand together, of which the first is taken. What is left becomes the word.
+ * False: nothing is left. */
+static bool take_letter(struct gsymutil *g, char **word, char **complaint) {
+    char *text = *word;
+    const bool is_flag = text[1] == 'h' || text[1] == 'v';
+    if (text[1] == '-' || (is_flag && text[2] == '=')) {
+        report_unknown(complaint, text);
+        return false;
+    }
+    const char letter[] = { '-', text[1], 0 };
+    if (!is_flag) report_unknown(complaint, letter);
+    if (text[1] == 'h') g->wants_help = true;
+    if (text[1] == 'v') g->wants_version = true;
+    *word = formatted_text("-%s", text + 2);
+    return text[2];
 }
 
 /* -1: go on; else the exit code. */
 static int read_options(struct gsymutil *g, int argc, char **argv) {
+    char *complaint = NULL;
     for (int i = 1; i < argc; i++) {
         const char *value;
         if (argv[i][0] != '-' || !argv[i][1]) {
-            GROW_PUSH(&g->inputs, (const char *)argv[i]);
+            if (argv[i][0]) GROW_PUSH(&g->inputs, (const char *)argv[i]);
             continue;
         }
-        const char *word = take_letters(g, argv[i]);
-        int entry = find_option(word, &value);
+        int entry = find_option(argv[i], &value);
         if (entry < 0) {
-            fprintf(stderr, "unknown argument '%.*s'\n", (int)strcspn(word, " "), word);
-            return 1;
+            i -= take_letter(g, &argv[i], &complaint);
+            continue;
         }
         if (table[entry].kind == TEXT && !value && i + 1 == argc) {
-            fprintf(stderr, "%s: missing argument\n", word);
+            fprintf(stderr, "%s: missing argument\n", argv[i]);
             return 1;
         }
         if (table[entry].kind == TEXT && !value) value = argv[++i];
         if (!apply(g, table[entry].id, value)) return 1;
     }
-    return -1;
+    if (complaint) fputs(complaint, stderr);
+    return complaint ? 1 : -1;
 }
 
 /* ---- looking into files ---- */
@@ -192,7 +221,7 @@ static int read_options(struct gsymutil *g, int argc, char **argv) {
 static bool is_shorter_than_a_header(const char *path) {
     enum { HEADER_SIZE = 48 };
     char bytes[HEADER_SIZE];
-    FILE *file = fopen(path, "rb");
+    FILE *file = fopen(input_path(path), "rb");
     const size_t got = file ? fread(bytes, 1, sizeof bytes, file) : 0;
     if (file) fclose(file);
     return got < HEADER_SIZE;
@@ -205,7 +234,7 @@ static struct csn_index *open_gsym(const char *path) {
     struct csn_index_info info;
     flush_answers();
     options.allocator = &ending_allocator;
-    csn_status status = csn_index_open_file(path, &options, &index, &err);
+    csn_status status = csn_index_open_file(input_path(path), &options, &index, &err);
     if (status == CSN_OK) {
         csn_index_get_info(index, &info, sizeof info);
         if (info.format == CSN_FORMAT_GSYM_V1) return index;
@@ -343,7 +372,7 @@ int llvm_gsymutil_main(int argc, char **argv) {
         printf("%s\nDebian LLVM version 22.1.8\n  Optimized build.\n", argv[0]);
         return 0;
     }
-    if (!check_options(&g)) return 1;
+    if (!take_numbers(&g) || !check_options(&g)) return 1;
     if (g.convert && !g.convert[0]) g.convert = NULL;
     if (g.out && !g.out[0]) g.out = NULL;
     if (g.convert && g.inputs.count) {

@@ -2,17 +2,15 @@
 #define _GNU_SOURCE
 #include "stand_ins/llvm/llvm_module.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "stand_ins/base/coff_names.h"
 #include "stand_ins/base/dwarf_words.h"
 #include "stand_ins/base/growth.h"
 #include "stand_ins/llvm/llvm_damage.h"
+#include "stand_ins/llvm/llvm_refusal.h"
 #include "ui/bounds.h"
 
 /* ---- sections ---- */
@@ -244,13 +242,17 @@ struct endpoints {
     size_t count, capacity;
 };
 
-static void add_range(struct llvm_module *m, struct endpoints *to, uint32_t unit, uint64_t offset, uint64_t low, uint64_t high) {
-    low = llvm_raw_addr(m, low, NULL);
-    if (llvm_is_unlinked(m)) high = llvm_raw_addr(m, high - 1, NULL) + 1;
+static void push_range(struct endpoints *to, uint32_t unit, uint64_t offset, uint64_t low, uint64_t high) {
     if (low >= high) return;
     const struct endpoint begin = { low, offset, unit, true }, end = { high, offset, unit, false };
     GROW_PUSH(to, begin);
     GROW_PUSH(to, end);
+}
+
+static void add_range(struct llvm_module *m, struct endpoints *to, uint32_t unit, uint64_t offset, uint64_t low, uint64_t high) {
+    low = llvm_raw_addr(m, low, NULL);
+    if (llvm_is_unlinked(m)) high = llvm_raw_addr(m, high - 1, NULL) + 1;
+    push_range(to, unit, offset, low, high);
 }
 
 /* What .debug_aranges tells. */
@@ -258,7 +260,17 @@ struct arange_reading {
     struct llvm_module *module;
     struct endpoints *to;
     bool *has_unit;
+    bool is_at_zero;         /* all addresses are to be relocated, which LLVM does not do here: they are 0 */
 };
+
+static bool has_section(const struct llvm_module *m, const char *name) {
+    struct csn_debug_section s;
+    for (uint32_t i = 1; i < m->object.section_count; i++)
+        if (csn_debug_info_section(m->info, i, &s, NULL) == CSN_OK && s.name.len == strlen(name) &&
+            memcmp(s.name.ptr, name, s.name.len) == 0)
+            return true;
+    return false;
+}
 
 static void take_arange(void *context, uint64_t unit_offset, uint64_t low, uint64_t high) {
     const struct arange_reading *r = context;
@@ -266,7 +278,8 @@ static void take_arange(void *context, uint64_t unit_offset, uint64_t low, uint6
     uint64_t begin;
     if (csn_debug_info_unit_index_at(r->module->info, unit_offset, &unit, &begin) != CSN_OK) return;
     r->has_unit[unit] = true;
-    if (low < high) add_range(r->module, r->to, unit, begin, low, high);
+    if (r->is_at_zero) push_range(r->to, unit, begin, 0, high - low);
+    else if (low < high) add_range(r->module, r->to, unit, begin, low, high);
 }
 
 static void add_unit_ranges(struct llvm_module *m, const struct csn_debug_unit *unit, struct endpoints *to) {
@@ -324,7 +337,8 @@ static void cut_ranges(struct llvm_module *m, struct endpoints *points) {
 static void read_ranges(struct llvm_module *m) {
     struct endpoints points = { 0 };
     bool *has_unit = zeroed_memory(m->object.unit_count, sizeof *has_unit);
-    struct arange_reading reading = { m, &points, has_unit };
+    const bool is_at_zero = llvm_is_unlinked(m) && has_section(m, ".rela.debug_aranges");
+    struct arange_reading reading = { m, &points, has_unit, is_at_zero };
     m->has_ranges = true;
     llvm_read_aranges(m, take_arange, &reading);
     m->has_no_units = llvm_report_units(m);
@@ -363,24 +377,6 @@ struct llvm_unit *llvm_module_unit(struct llvm_module *m, uint64_t addr) {
 }
 
 /* ---- opening ---- */
-
-/* Why the file cannot be opened, in LLVM's words; NULL: it can be read. */
-static const char *file_problem(const char *path) {
-    struct stat st;
-    if (stat(path, &st) != 0 || access(path, R_OK) != 0) return strerror(errno);
-    if (S_ISDIR(st.st_mode)) return strerror(EISDIR);
-    return NULL;
-}
-
-/* Of a universal file, an image has to be chosen. */
-static bool is_universal(const char *path) {
-    static const char magic[] = { '\xca', '\xfe', '\xba' };
-    char bytes[4] = { 0 };
-    FILE *file = fopen(path, "rb");
-    const size_t got = file ? fread(bytes, 1, sizeof bytes, file) : 0;
-    if (file) fclose(file);
-    return got == sizeof bytes && memcmp(bytes, magic, sizeof magic) == 0 && (bytes[3] == '\xbe' || bytes[3] == '\xbf');
-}
 
 /* LLVM looks for debug files by build id in some folders, and by the names of links in others. */
 struct llvm_searches {
@@ -485,6 +481,8 @@ static struct csn_debug_info *use_hints(const char *path, const struct llvm_modu
     return info;
 }
 
+enum { MAX_LOCATIONS = 1 << 28 }; /* of variables: lists of damaged files may be those of all variables, each to the end of its section */
+
 static struct llvm_module *make_module(const char *name, struct csn_debug_info *info, struct llvm_searches *searches) {
     struct llvm_module *m = zeroed_memory(1, sizeof *m);
     m->name = copy_text(name, strlen(name));
@@ -492,6 +490,7 @@ static struct llvm_module *make_module(const char *name, struct csn_debug_info *
     m->searches = searches;
     csn_debug_info_get_object(info, &m->object, sizeof m->object);
     m->units = zeroed_memory(m->object.info_unit_count, sizeof *m->units);
+    m->locations_left = MAX_LOCATIONS;
     return m;
 }
 
@@ -506,16 +505,11 @@ struct llvm_module *llvm_module_open_units(const char *path) {
 struct llvm_module *llvm_module_open(const char *name, const char *path, const struct llvm_module_options *options,
                                      const char **message) {
     csn_status status;
-    if ((*message = file_problem(path))) return NULL;
-    if ((!options->arch || !options->arch[0]) && is_universal(path)) {
-        *message = "Unknown architecture named: ";
-        return NULL;
-    }
     struct llvm_searches *searches = NULL;
+    if ((*message = llvm_refusal_before(path, options->arch, options->only_split))) return NULL;
     struct csn_debug_info *info = open_info(path, options, NULL, &searches, &status);
     if (!info) {
-        *message = status == CSN_E_NOT_FOUND ? "Invalid data was encountered while parsing the file"
-                                             : "The file was not recognized as a valid object file";
+        *message = llvm_refusal_after(path, options->arch, options->only_split);
         return NULL;
     }
     info = use_hints(path, options, info, &searches);

@@ -68,6 +68,7 @@ struct llvm_module {
     struct llvm_searches *searches; /* for as long as `info` */
     struct csn_debug_object object;
     uint64_t bytes_read;     /* of units whose functions were read */
+    uint32_t locations_left; /* that may be read for variables */
     struct { struct llvm_symbol *items; size_t count, capacity; } symbols; /* ascending by address, one each */
     struct { struct llvm_symbol *items; size_t count, capacity; } all_symbols; /* with second names, in the same order */
     struct { struct llvm_unit_range *items; size_t count, capacity; } ranges; /* ascending, apart */
@@ -89,7 +90,7 @@ struct llvm_module_options {
     const char *const *dsym_hints; /* bundles to look into for Mach-O images without debug information */
     size_t dsym_hint_count;
     bool untag;
-    bool only_split;         /* no debug file of its own is looked for */
+    bool only_split;         /* as llvm-gsymutil: no debug file of its own is looked for, and messages about damage are short */
 };
 
 /* Opens a module; NULL with *message: why not, in LLVM's words. */

@@ -11,6 +11,16 @@ static bool follow_type(const struct csn_debug_die *die, struct csn_debug_die *o
     return csn_debug_die_attribute(die, DW_AT_type, &value) == CSN_OK && csn_debug_die_follow(die, &value, out, NULL) == CSN_OK;
 }
 
+/* Signed constants count only where the abbreviation has them. */
+static bool unsigned_of(const struct csn_debug_die *die, uint32_t name, uint64_t *out) {
+    struct csn_debug_value value;
+    if (csn_debug_die_attribute(die, name, &value) != CSN_OK || value.form == DW_FORM_sdata ||
+        (value.kind != CSN_VALUE_NUMBER && value.kind != CSN_VALUE_SIGNED))
+        return false;
+    *out = value.number;
+    return true;
+}
+
 static int64_t number_of(const struct csn_debug_die *die, uint32_t name, bool *found) {
     struct csn_debug_value value;
     *found = csn_debug_die_attribute(die, name, &value) == CSN_OK &&
@@ -38,11 +48,11 @@ static bool size_of_array(const struct csn_debug_die *array, unsigned depth, uin
         }
         bool has_count, has_upper, has_lower;
         if (!level && child.tag == DW_TAG_subrange_type) {
-            struct csn_debug_value count;
-            has_count = csn_debug_die_attribute(&child, DW_AT_count, &count) == CSN_OK && count.kind == CSN_VALUE_NUMBER;
+            uint64_t count;
+            has_count = unsigned_of(&child, DW_AT_count, &count);
             int64_t upper = number_of(&child, DW_AT_upper_bound, &has_upper),
                     lower = number_of(&child, DW_AT_lower_bound, &has_lower);
-            if (has_count) *out *= count.number;
+            if (has_count) *out *= count;
             if (has_upper) *out *= (uint64_t)(upper - lower + 1);
         }
         level += child.has_children != 0;
@@ -51,22 +61,16 @@ static bool size_of_array(const struct csn_debug_die *array, unsigned depth, uin
 }
 
 static bool size_of_type(const struct csn_debug_die *type, unsigned depth, uint64_t *out) {
-    struct csn_debug_value value;
     struct csn_debug_die other;
     if (depth > MAX_TYPES) return false;
-    if (csn_debug_die_attribute(type, DW_AT_byte_size, &value) == CSN_OK && value.kind == CSN_VALUE_NUMBER) {
-        *out = value.number;
-        return true;
-    }
+    if (unsigned_of(type, DW_AT_byte_size, out)) return true;
     switch (type->tag) {
     case 0x0f: case 0x10: case 0x42: *out = type->unit->address_size; return true; /* pointer, references */
     case 0x1f: /* pointer to member: of functions, two words */
         *out = type->unit->address_size * (follow_type(type, &other) && other.tag == 0x15 ? 2u : 1u);
         return true;
-    case 0x26: case 0x35: case 0x37: case 0x43: case 0x16: case 0x4b: /* const, volatile, restrict, alias, typedef, immutable */
-        return follow_type(type, &other) && size_of_type(&other, depth + 1, out);
     case 0x01: return size_of_array(type, depth, out);
-    default: return false;
+    default: return follow_type(type, &other) && size_of_type(&other, depth + 1, out); /* const, typedef, subranges of Ada ... */
     }
 }
 

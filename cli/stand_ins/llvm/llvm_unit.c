@@ -5,6 +5,7 @@
 #include "stand_ins/base/dwarf_words.h"
 #include "stand_ins/base/growth.h"
 #include "stand_ins/llvm/llvm_damage.h"
+#include "stand_ins/llvm/llvm_locations.h"
 #include "stand_ins/llvm/llvm_module.h"
 #include "ui/bounds.h"
 
@@ -265,12 +266,10 @@ static uint64_t take_uleb(const unsigned char **p, const unsigned char *end) {
 
 /* DW_OP_addr or DW_OP_addrx, perhaps DW_OP_plus_uconst, and no more. LLVM relocates .debug_addr, but no operand of an
  * expression: in ELF that is 0 then, and in COFF the offset from a section. */
-static bool static_address(const struct llvm_module *m, const struct csn_debug_die *die, uint64_t *out) {
+static bool static_address(const struct llvm_module *m, const struct csn_debug_die *die, struct csn_str expression, uint64_t *out) {
     enum { DW_OP_addr = 0x03, DW_OP_plus_uconst = 0x23, DW_OP_addrx = 0xa1 };
-    struct csn_debug_value value;
     const unsigned addr_size = die->unit->address_size;
-    if (csn_debug_die_attribute(die, DW_AT_location, &value) != CSN_OK || value.kind != CSN_VALUE_BLOCK) return false;
-    const unsigned char *p = (const unsigned char *)value.bytes.ptr, *end = p + value.bytes.len;
+    const unsigned char *p = (const unsigned char *)expression.ptr, *end = p + expression.len;
     if (p == end) return false;
     if (*p == DW_OP_addrx) {
         p++;
@@ -287,6 +286,20 @@ static bool static_address(const struct llvm_module *m, const struct csn_debug_d
     if (*p++ != DW_OP_plus_uconst) return false;
     *out += take_uleb(&p, end);
     return p == end;
+}
+
+/* A variable that is in registers may be in memory for a while: each of its places counts. */
+static void add_places(struct llvm_module *m, struct llvm_unit *u, const struct csn_debug_die *die) {
+    struct llvm_locations locations = llvm_die_locations(m, die);
+    struct csn_str expression;
+    while (m->locations_left && llvm_locations_next(&locations, &expression)) {
+        m->locations_left--;
+        struct llvm_variable made = { .size = 1, .die = *die };
+        struct csn_debug_value type;
+        if (!static_address(m, die, expression, &made.addr)) continue;
+        if (csn_debug_die_attribute(die, DW_AT_type, &type) == CSN_OK) (void)llvm_type_size(die, &made.size);
+        GROW_PUSH(&u->variables, made);
+    }
 }
 
 static int by_variable(const void *pa, const void *pb) {
@@ -309,13 +322,7 @@ static void read_variables(struct llvm_module *m, struct llvm_unit *u) {
             if (depth == type_depth) type_depth = SIZE_MAX;
             continue;
         }
-        uint64_t addr;
-        if (type_depth == SIZE_MAX && die.tag == DW_TAG_variable && static_address(m, &die, &addr)) {
-            struct llvm_variable made = { addr, 1, die };
-            struct csn_debug_value type;
-            if (csn_debug_die_attribute(&die, DW_AT_type, &type) == CSN_OK) (void)llvm_type_size(&die, &made.size);
-            GROW_PUSH(&u->variables, made);
-        }
+        if (type_depth == SIZE_MAX && die.tag == DW_TAG_variable) add_places(m, u, &die);
         if (!die.has_children) continue;
         if (type_depth == SIZE_MAX && is_type(die.tag)) type_depth = depth;
         depth++;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "stand_ins/base/growth.h"
+#include "stand_ins/base/near_option.h"
 #include "stand_ins/base/response_files.h"
 #include "stand_ins/llvm/llvm_number.h"
 
@@ -128,8 +129,10 @@ struct reader {
     struct llvm_options *to;
     char **words;
     int count, at;
-    bool failed, wants_help, wants_version, plain_functions, plain_color;
+    bool wants_help, wants_version, plain_functions, plain_color;
     const char *functions;   /* the last --functions= */
+    const char *missing;     /* the last option, whose value is missing */
+    struct grown_text unknown; /* what is to be said of words that no option fits */
 };
 
 /* ---- numbers ---- */
@@ -205,32 +208,14 @@ static void apply(struct reader *r, enum option_id id, const char *value) {
     }
 }
 
-static bool is_near(const char *a, const char *b) {
-    size_t n = strlen(a), m = strlen(b), same = 0;
-    while (same < n && same < m && a[same] == b[same]) same++;
-    const char *x = a + same, *y = b + same;
-    size_t rest = n - same, other = m - same;
-    if (rest == other) return rest && strcmp(x + 1, y + 1) == 0;
-    if (rest + 1 == other) return strcmp(x, y + 1) == 0;
-    return rest == other + 1 && strcmp(x + 1, y) == 0;
-}
-
-/* Short names are near to too much. */
-enum { MIN_NEAR_NAME = 4 };
-
 static void report_unknown(struct reader *r, const char *word) {
-    const char *equals = strchr(word, '='), *value = equals ? equals + 1 : "";
-    r->failed = true;
-    for (int i = 0; i < TABLE_SIZE && strlen(word) > 2; i++) {
-        const bool takes = table[i].form == JOINED;
-        if (strlen(table[i].spelling + strspn(table[i].spelling, "-")) < MIN_NEAR_NAME || (takes && !*value)) continue;
-        char *near = formatted_text("%s%s", table[i].spelling, takes ? value : "");
-        const bool is_meant = is_near(word, near);
-        if (is_meant) fprintf(stderr, "error: unknown argument '%s', did you mean '%s'?\n", word, near);
-        free(near);
-        if (is_meant) return;
-    }
-    fprintf(stderr, "error: unknown argument '%s'\n", word);
+    char *near = NULL;
+    for (int i = 0; i < TABLE_SIZE && !near; i++) near = near_option(word, table[i].spelling, table[i].form == JOINED);
+    char *text = near ? formatted_text("error: unknown argument '%s', did you mean '%s'?\n", word, near)
+                      : formatted_text("error: unknown argument '%s'\n", word);
+    grow_text(&r->unknown, text, strlen(text));
+    free(near);
+    free(text);
 }
 
 /* The rest of a word after its first letter, as a word of its own. */
@@ -246,8 +231,7 @@ static void take_value(struct reader *r, int entry) {
         apply(r, table[entry].id, r->words[r->at++]);
         return;
     }
-    fprintf(stderr, "error: %s: missing argument\n", spelling);
-    r->failed = true;
+    r->missing = spelling;
 }
 
 /* One word that begins with a dash. Among options that fit, the longest is meant. */
@@ -293,7 +277,9 @@ static void read_option(struct reader *r) {
 static void read_words(struct reader *r) {
     while (r->at < r->count) {
         const char *word = r->words[r->at];
-        if (word[0] == '-' && word[1]) {
+        if (!word[0]) {
+            r->at++;
+        } else if (word[0] == '-' && word[1]) {
             read_option(r);
         } else {
             GROW_PUSH(&r->to->operands, word);
@@ -329,6 +315,21 @@ static void prepend_environment(int *argc, char ***argv, const char *name) {
     *argv = all;
 }
 
+static bool is_bundle(const char *path) {
+    static const char end[] = ".dSYM";
+    const size_t size = strlen(path);
+    return size >= sizeof end - 1 && strcmp(path + size - (sizeof end - 1), end) == 0;
+}
+
+/* What is no bundle is no hint. */
+static void keep_bundles(struct word_list *hints) {
+    size_t kept = 0;
+    for (size_t i = 0; i < hints->count; i++)
+        if (is_bundle(hints->items[i])) hints->items[kept++] = hints->items[i];
+        else fprintf(stderr, "Warning: invalid dSYM hint: \"%s\" (must have the '.dSYM' extension).\n", hints->items[i]);
+    hints->count = kept;
+}
+
 int llvm_options_read(struct llvm_options *o, int argc, char **argv, bool is_addr2line) {
     const char *name = is_addr2line ? "llvm-addr2line" : "llvm-symbolizer";
     *o = (struct llvm_options){ .is_addr2line = is_addr2line, .program = argv[0], .style = is_addr2line ? LLVM_STYLE_GNU : LLVM_STYLE_LLVM,
@@ -337,7 +338,9 @@ int llvm_options_read(struct llvm_options *o, int argc, char **argv, bool is_add
     llvm_expand_arguments(&argc, &argv);
     struct reader r = { .to = o, .words = argv, .count = argc, .at = 1 };
     read_words(&r);
-    if (r.failed) return 1;
+    if (r.missing) fprintf(stderr, "error: %s: missing argument\n", r.missing);
+    if (r.unknown.count) fwrite(r.unknown.items, 1, r.unknown.count, stderr);
+    if (r.missing || r.unknown.count) return 1;
     if (r.wants_help) return show_help(name);
     if (r.wants_version) return show_version(name);
     if (!take_number("--adjust-vma=", o->adjust_text, &o->adjust_vma) ||
@@ -351,5 +354,6 @@ int llvm_options_read(struct llvm_options *o, int argc, char **argv, bool is_add
                    : strcmp(r.functions, "short") == 0 ? LLVM_NAME_SHORT
                                                        : LLVM_NAME_LINKAGE;
     if (r.plain_functions) o->names = LLVM_NAME_LINKAGE;
+    keep_bundles(&o->dsym_hints);
     return -1;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "stand_ins/base/growth.h"
+#include "stand_ins/base/spooled_input.h"
 
 void llvm_session_init(struct llvm_session *s, const struct llvm_options *o) {
     *s = (struct llvm_session){ .options = o };
@@ -18,15 +19,23 @@ void llvm_session_init(struct llvm_session *s, const struct llvm_options *o) {
     s->request = (struct llvm_request){ .names = o->names, .paths = o->paths, .demangle = o->demangle, .skip_line_zero = o->skip_line_zero };
 }
 
-/* What may follow a module's name. */
+/* What may follow a module's name: an architecture, as a target triple begins with one. */
 static bool is_arch(const char *text) {
-    static const char *const known[] = { "i386", "i486", "i586", "i686", "x86", "x86_64", "x86_64h", "amd64", "arm", "armv6", "armv6m", "armv7",
-                                         "armv7s", "armv7k", "armv7m", "armv7em", "thumb", "arm64", "arm64e", "arm64_32", "aarch64",
-                                         "powerpc", "ppc", "ppc64", "powerpc64", "ppc64le", "powerpc64le", "mips", "mipsel", "mips64", "mips64el",
-                                         "riscv32", "riscv64", "s390x", "systemz", "sparc", "sparcv9", "wasm32", "wasm64", "loongarch64" };
+    static const char *const known[] = {
+        "i386", "i486", "i586", "i686", "i786", "i886", "i986", "x86_64", "x86_64h", "amd64", "arm", "armeb",
+        "xscale", "xscaleeb", "thumb", "thumbeb", "arm64", "arm64e", "arm64ec", "arm64_32", "aarch64", "aarch64_be",
+        "aarch64_32", "powerpc", "powerpcspe", "powerpcle", "ppc", "ppc32", "ppcle", "ppc32le", "powerpc64",
+        "powerpc64le", "ppu", "ppc64", "ppc64le", "mips", "mipseb", "mipsel", "mipsr6", "mipsr6el", "mipsn32",
+        "mipsn32el", "mips64", "mips64eb", "mips64el", "mips64r6", "mips64r6el", "riscv32", "riscv64", "riscv32be",
+        "riscv64be", "s390x", "systemz", "sparc", "sparcel", "sparcv9", "sparc64", "wasm32", "wasm64", "loongarch32",
+        "loongarch64", "hexagon", "avr", "msp430", "m68k", "xtensa", "csky", "lanai", "ve", "arc", "bpf", "bpfel",
+        "bpfeb", "bpf_le", "bpf_be", "amdgcn", "r600", "nvptx", "nvptx64", "spir", "spir64", "spirv", "spirv32",
+        "spirv64", "dxil", "tce", "tcele", "xcore", "shave", "amdil", "amdil64", "hsail", "hsail64", "kalimba",
+    };
+    const size_t size = strcspn(text, "-");
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(text, known[i]) == 0) return true;
-    return false;
+        if (strlen(known[i]) == size && memcmp(text, known[i], size) == 0) return true;
+    return (strncmp(text, "armv", 4) == 0 || strncmp(text, "thumbv", 6) == 0) && strpbrk(text, "456789");
 }
 
 /* That of the debug file, where the object has one. */
@@ -55,7 +64,8 @@ static struct llvm_open_module *add_module(struct llvm_session *s, const char *n
     const char *colon = strrchr(name, ':');
     const bool has_arch = colon && is_arch(colon + 1);
     made->name = copy_text(name, strlen(name));
-    made->path = copy_text(name, has_arch ? (size_t)(colon - name) : strlen(name));
+    made->path = strcmp(name, "-") == 0 ? copy_text(spooled_input_path(), strlen(spooled_input_path()))
+                                        : copy_text(name, has_arch ? (size_t)(colon - name) : strlen(name));
     if (has_arch) made->arch = copy_text(colon + 1, strlen(colon + 1));
     char *gsym = llvm_gsym_path(made->path, s->options);
     if (!gsym) made->index = llvm_index_open(made->path, s->options);

@@ -76,11 +76,11 @@ static const char *read_module(const struct llvm_options *o, const char **text, 
         *text = p;
     }
     if (given && !has_file && !has_id) return NULL;
+    if ((has_file || has_id) && !*skip_blanks(*text)) return has_file ? "must be followed by an input file" : "must be followed by a hash";
     if (given) return "input file has already been specified";
-    if ((has_file || has_id) && !*skip_blanks(*text))
-        return has_file ? "must be followed by an input file" : "must be followed by a hash";
     const char *name = skip_blanks(*text);
-    if (has_file && (*name == '"' || *name == '\'') && !strchr(name + 1, *name)) return "unbalanced quotes in input file name";
+    const char *end = has_file && (*name == '"' || *name == '\'') ? strchr(name + 1, *name) : name;
+    if (!end || end == name + 1) return "unbalanced quotes in input file name"; /* LLVM says so of an empty name, too */
     q->module = read_name(text);
     if (has_id) {
         q->is_build_id = true;
@@ -106,7 +106,9 @@ static const char *read_query(const struct llvm_options *o, const char *text, st
     const char *problem = read_module(o, &text, q);
     if (problem) return problem;
     text = skip_blanks(text);
-    size_t size = strcspn(text, " \n\r");
+    size_t all = strlen(text), size = strcspn(text, " \n\r");
+    while (all && isspace((unsigned char)text[all - 1])) all--;
+    if (size > all) size = all;
     if (!size) return "no module offset has been specified";
     bool starts_with_digit = isdigit((unsigned char)*text);
     const char *digits = text;

@@ -1,0 +1,156 @@
+"""Files that are no objects, are cut off or come from standard input, and words that no option fits: as the tools, byte for byte."""
+import subprocess
+
+import pytest
+
+import stand_in_pairs
+import stand_in_programs
+from programs import need
+from test_stand_ins import folder, pair_for  # noqa: F401 (a fixture)
+
+PROGRAMS = ("c-gcc", "c-obj.o")
+
+
+@pytest.fixture(scope="module")
+def files(folder):  # noqa: F811
+    """Good and odd files in one folder."""
+    found = stand_in_programs.build(folder / "programs", set(PROGRAMS))
+    if set(PROGRAMS) - set(found):
+        pytest.skip("a compiler is not installed")
+    where = folder / "files"
+    where.mkdir(exist_ok=True)
+    app = found["c-gcc"].read_bytes()
+    for name, data in {"app": app, "half": app[:len(app) // 2], "table": app[:-40], "head": app[:64], "cut": app[:30], "short": app[:9],
+                       "class": app[:4] + b"\3" + app[5:], "entry": app[:0x3a] + b"\x3f" + app[0x3b:], "core": app[:16] + b"\4" + app[17:], "empty": b"",
+                       "Main.class": b"\xca\xfe\xba\xbe\0\0\0\x41" + bytes(90), "fat": b"\xca\xfe\xba\xbe\0\0\0\1" + bytes([1, 0, 0, 7, 0, 0, 0, 3, 0, 0, 16]) + bytes(90),
+                       "obj.o": found["c-obj.o"].read_bytes()}.items():
+        (where / name).write_bytes(data)
+    subprocess.run([need("ar"), "rcD", "lib.a", "obj.o"], cwd=where, check=True)
+    return where
+
+
+def all_same(pair, where, *runs):
+    """Each run: arguments, and what stands on standard input."""
+    for arguments, stdin in runs:
+        difference = pair.compare(arguments, stdin, where)
+        assert difference is None, stand_in_pairs.show_difference(arguments, stdin, difference)
+
+
+def test_llvm_symbolizer_refuses_like_the_tool(files, folder):  # noqa: F811
+    names = ("half", "table", "head", "cut", "short", "class", "entry", "empty", "Main.class", "fat", "lib.a", "lib.a(obj.o)", "app(obj.o)", "app:bpf", "app:x86_64-linux",
+             "app:x86", "app:armv7", 'FILE:""')
+    lines = b"".join(b"%s 0x1160\n" % name.encode() for name in names)
+    all_same(pair_for("llvm-symbolizer", folder), files, ([], lines), (["--obj=half", "--output-style=JSON"], b"0x1160\n"),
+             (["--default-arch=zz", "--obj=fat", "0x1"], b""))
+
+
+def test_llvm_symbolizer_reads_an_object_from_standard_input(files, folder):  # noqa: F811
+    all_same(pair_for("llvm-symbolizer", folder), files, (["-e", "-", "-a", "0x1160", "main"], (files / "app").read_bytes()), (["-e", "-", "0x1160"], b"no object"))
+
+
+def test_gsymutil_reads_and_writes_streams_like_the_tool(files, folder):  # noqa: F811
+    pair, app = pair_for("llvm-gsymutil", folder), (files / "app").read_bytes()
+    all_same(pair, files, (["--num-threads=1", "--convert=half"], b""), (["--num-threads=1", "--convert=-", "--out-file=x.gsym"], b"no object"),
+             (["--num-threads=1", "--convert=-", "--out-file=app.gs"], app))
+    all_same(pair, files, (["-", "--address=0x1160"], (files / "app.gs").read_bytes()), (["--address=1", "-"], b"no index"))
+    done = pair.run("ours", ["--num-threads=1", "--quiet", "--convert=app", "--out-file=-"], b"", files)
+    assert (files / "app.gs").read_bytes() in done.out and done.code == 0
+
+
+def test_gsymutil_options_are_read_before_they_are_judged(files, folder):  # noqa: F811
+    words = ("-o=x", "-vo", "--verify= -o x", "--addres=1 -q", "--num-threads=x --arch", "-q --num-threads=x", "--num-threads=x --num-threads=1", "--num-threads=4294967296",
+             "--segment-size=x --num-threads=y", "--address=y --segment-size=x", "--address=y -hv", "-version")
+    all_same(pair_for("llvm-gsymutil", folder), files, *((line.split(), b"") for line in words), (["", "nosuch"], b""), ([""], b""))
+
+
+def test_llvm_symbolizer_options_like_the_tool(files, folder):  # noqa: F811
+    pair = pair_for("llvm-symbolizer", folder)
+    all_same(pair, files, (["--demangel", "-ae"], b""), (["-fnone"], b""), (["--obj=app", "", "0x1160", ""], b""), (["--dsym-hint=a", "--dsym-hint=b.dSYM", "--obj=app"], b"0x1160\t\n"))
+    all_same(pair, files, (["--obj=app"], b"0x1160\t\n0x1160\t 5\nmain\v\nFILE:\nBUILDID:\nFILE:app 0x1\n 0x1160 \t\r\n"))
+
+
+def test_addr2line_refuses_like_the_tool(files, folder):  # noqa: F811
+    all_same(pair_for("addr2line", folder), files, *((["-e", name, "0x1160"], b"") for name in ("half", "table", "short", "core")))
+
+
+# A variable that is in memory for a while, of a type that has no size but that of its base; a table of ranges with two in one section.
+DATA = r"""
+	.file 1 "/src/v.c"
+	.section .debug_line,"",@progbits
+.Lline:
+	.text
+	.globl f, _start
+_start:
+f:	.loc 1 3
+	mov gs(%rip), %eax
+	ret
+.Lend:
+	.bss
+	.globl gs
+gs:	.zero 16
+	.section .debug_abbrev,"",@progbits
+	.byte 1,0x11,1, 0x10,0x17, 0x11,1, 0x12,6, 0,0
+	.byte 2,0x2e,1, 3,8, 0x11,1, 0x12,6, 0x40,0x18, 0,0
+	.byte 3,0x34,0, 3,8, 0x49,0x13, 2,0x17, 0x3a,0xb, 0x3b,0xb, 0,0
+	.byte 4,0x24,0, 3,8, 0xb,0xb, 0x3e,0xb, 0,0
+	.byte 5,0x21,0, 0x49,0x13, 0,0, 0
+	.section .debug_info,"",@progbits
+.Linfo:	.long .Linfoend-.Lversion
+.Lversion:
+	.value 4
+	.long 0
+	.byte 8, 1
+	.long .Lline
+	.quad f
+	.long .Lend-f
+	.byte 2
+	.asciz "f"
+	.quad f
+	.long .Lend-f
+	.byte 1,0x57, 3
+	.asciz "a"
+	.long .Lrange-.Linfo
+	.long .Lloc
+	.byte 1,7, 0
+.Lbase:	.byte 4
+	.asciz "long"
+	.byte 8,5
+.Lrange: .byte 5
+	.long .Lbase-.Linfo
+	.byte 0
+.Linfoend:
+	.section .debug_loc,"",@progbits
+.Lloc:	.quad 0, 4
+	.value 9
+	.byte 3
+	.quad gs
+	.quad 4, 5
+	.value 1
+	.byte 0x51
+	.quad 0, 0
+"""
+RANGES = """
+	.section .debug_aranges,"",@progbits
+	.long 0x3c
+	.value 2
+	.long 0
+	.byte 8, 0
+	.long 0
+	.quad f, 2, f + 3, .Lend - f - 3, 0, 0
+"""
+
+
+def test_llvm_symbolizer_with_places_of_a_variable_and_ranges_that_are_not_relocated(folder, tmp_path):  # noqa: F811
+    (tmp_path / "v.s").write_text(DATA)
+    (tmp_path / "r.s").write_text(DATA + RANGES)
+    subprocess.run([need("gcc"), "-nostdlib", "-no-pie", "-Wl,-Ttext=0x401000,-Tbss=0x402000", "v.s", "-o", "v"], cwd=tmp_path, check=True)
+    subprocess.run(["gcc", "-c", "r.s"], cwd=tmp_path, check=True)
+    lines = b"v DATA\nDATA v 0x402000\nDATA v 0x402008\nFRAME v 0x401000\n" + b"".join(b"r.o %d\n" % addr for addr in range(9))
+    all_same(pair_for("llvm-symbolizer", folder), tmp_path, ([], lines))
+    assert b"/src/v.c:7" in pair_for("llvm-symbolizer", folder).run("ours", [], lines, tmp_path).out
+
+
+def test_addr2line_thread_local_symbols_and_names_of_d(folder, tmp_path):  # noqa: F811
+    (tmp_path / "t.c").write_text("int f(int x) { return x; }\n_Thread_local int tls = 3;\nint code(void) __asm__(\"_D3foo3barFZi\");\nint code(void) { return 3; }\n")
+    subprocess.run([need("gcc"), "-g", "-c", "t.c"], cwd=tmp_path, check=True)
+    all_same(pair_for("addr2line", folder), tmp_path, (["-afC", "-e", "t.o"], b"tls\n_D3foo3barFZi\nf\n"))
