@@ -58,6 +58,7 @@ struct csni_unit {
     uint64_t type_signature, type_off, dwo_id;
     uint16_t version;
     uint8_t address_size, offset_size; /* offset_size: 4 or 8 (64-bit DWARF) */
+    uint8_t str_offset_size; /* the same, of its table of strings' offsets */
     uint8_t unit_type;       /* DW_UT_; DW_UT_compile or DW_UT_type before version 5 */
     bool in_types;           /* in .debug_types (DWARF 4), else in .debug_info */
     const struct csni_abbrevs *abbrevs;

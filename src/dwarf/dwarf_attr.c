@@ -33,7 +33,7 @@ csn_status csni_string_index(const struct csni_dwarf *dwarf, const struct csni_u
                              struct csn_str *out, struct csn_error *err) {
     uint64_t off;
     CSNI_TRY(indexed(dwarf, dwarf->sections.str_offsets, ".debug_str_offsets", unit->str_offsets_base, index,
-                     unit->offset_size, &off, err));
+                     unit->str_offset_size, &off, err));
     return csni_string_at(dwarf->sections.str, ".debug_str", off, out, err);
 }
 

@@ -231,8 +231,7 @@ csn_status csni_dwarf_open(const struct csni_dwarf_sections *sections, const str
     o.units.alloc = o.tables.alloc = o.unit_tables.alloc = o.signatures.alloc = alloc;
     csn_status status = CSN_OK;
     if (sections->cu_index.size)
-        status = csni_package_create(sections->cu_index, sections->tu_index, sections->big_endian, alloc,
-                                     &dwarf->priv->package, &dwarf->damage, err);
+        status = csni_package_create(sections, alloc, &dwarf->priv->package, &dwarf->damage, err);
     if (status == CSN_OK) status = scan(&o, false, err);
     dwarf->info_unit_count = (uint32_t)o.units.count;
     csni_abbrev_lookup_make(&dwarf->priv->lookup, 8, 4, false);

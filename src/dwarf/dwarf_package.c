@@ -29,6 +29,8 @@ struct index {
     uint32_t version, columns, units, slots;
     uint64_t signatures, row_numbers, offsets, sizes;
     uint32_t unit_column, abbrev_column, str_offsets_column, rnglists_column; /* NO_COLUMN: there is none */
+    uint64_t unit_section, abbrev_section, str_offsets_section, rnglists_section; /* sizes of what offsets are in */
+    uint64_t *unit_offs;      /* by number of row, where 32 bits do not tell them; NULL: they do */
     struct row *rows;         /* by unit_off */
     uint32_t row_count;
 };
@@ -105,7 +107,30 @@ static void sort_rows(struct row *rows, size_t count) {
     if (!csni_is_sorted(rows, count, sizeof *rows, row_before, NULL)) csni_heap_sort(rows, count, sizeof *rows, row_before, NULL);
 }
 
-static csn_status read_package_rows(struct index *x, const struct csn_allocator *alloc, struct csn_error *err) {
+/* A column of offsets into `size` bytes, by number of row. */
+struct offset_column {
+    const struct index *x;
+    uint64_t size, high, last;
+    uint32_t column;
+    bool ascends;  /* no two rows have one part, as units of code have each their own */
+    bool is_wrong;
+};
+
+static struct offset_column column_of(const struct index *x, uint32_t column, uint64_t size) {
+    return (struct offset_column){ .x = x, .column = column, .size = size };
+}
+
+/* Parts that stand in the order of the rows: an offset that is less than the one before is one of the next 4 GiB. */
+static uint64_t next_offset(struct offset_column *c, uint32_t row) {
+    const uint64_t off = cell(c->x, c->x->offsets, row, c->column);
+    if (c->size <= UINT32_MAX) return off;
+    if (off < c->last || (c->ascends && row && off == c->last)) c->high += UINT64_C(1) << 32;
+    c->last = off;
+    c->is_wrong |= c->high + off > c->size;
+    return c->high + off;
+}
+
+static csn_status read_package_rows(struct index *x, bool of_types, const struct csn_allocator *alloc, struct csn_error *err) {
     if (!x->units) return CSN_OK;
     if (x->unit_column == NO_COLUMN || x->abbrev_column == NO_COLUMN)
         return csni_fail(err, CSN_E_FORMAT, x->name, 4, "none of the %" PRIu32 " columns is for %s", x->columns,
@@ -113,10 +138,20 @@ static csn_status read_package_rows(struct index *x, const struct csn_allocator 
     x->rows = csni_alloc_zeroed(alloc, x->units, sizeof *x->rows);
     if (!x->rows) return csni_fail_memory(err, (uint64_t)x->units * sizeof *x->rows);
     x->row_count = x->units;
-    for (uint32_t i = 0; i < x->units; i++)
-        x->rows[i] = (struct row){ cell(x, x->offsets, i, x->unit_column), cell(x, x->sizes, i, x->unit_column),
-                                   cell(x, x->offsets, i, x->abbrev_column), cell(x, x->offsets, i, x->str_offsets_column),
-                                   cell(x, x->offsets, i, x->rnglists_column) };
+    if (x->unit_section > UINT32_MAX) x->unit_offs = csni_alloc_zeroed(alloc, x->units, sizeof *x->unit_offs);
+    if (x->unit_section > UINT32_MAX && !x->unit_offs) return csni_fail_memory(err, (uint64_t)x->units * sizeof *x->unit_offs);
+    struct offset_column unit = column_of(x, x->unit_column, x->unit_section), abbrev = column_of(x, x->abbrev_column, x->abbrev_section),
+                         strings = column_of(x, x->str_offsets_column, x->str_offsets_section),
+                         lists = column_of(x, x->rnglists_column, x->rnglists_section);
+    unit.ascends = !of_types;
+    for (uint32_t i = 0; i < x->units; i++) {
+        x->rows[i] = (struct row){ next_offset(&unit, i), cell(x, x->sizes, i, x->unit_column), next_offset(&abbrev, i),
+                                   next_offset(&strings, i), next_offset(&lists, i) };
+        if (x->unit_offs) x->unit_offs[i] = x->rows[i].unit_off;
+    }
+    if (unit.is_wrong || abbrev.is_wrong || strings.is_wrong || lists.is_wrong)
+        return csni_fail(err, CSN_E_LIMIT, x->name, 0,
+                         "offsets of 32 bits do not ascend, and do not tell where units are in %" PRIu64 " bytes", x->unit_section);
     sort_rows(x->rows, x->row_count);
     return CSN_OK;
 }
@@ -125,17 +160,27 @@ static csn_status read_package_index(struct index *x, bool of_types, const struc
                                      struct csn_error *err) {
     CSNI_TRY(read_package_header(x, err));
     read_columns(x, of_types);
-    return read_package_rows(x, alloc, err);
+    return read_package_rows(x, of_types, alloc, err);
 }
 
-csn_status csni_package_create(struct csni_span cu_index, struct csni_span tu_index, bool big_endian,
-                               const struct csn_allocator *alloc, struct csni_package **out, struct csn_error *damage,
-                               struct csn_error *err) {
+static void set_section_sizes(struct index *x, const struct csni_dwarf_sections *sections, bool in_types) {
+    x->unit_section = in_types ? sections->types.size : sections->info_from + sections->info.size;
+    x->abbrev_section = sections->abbrev.size;
+    x->str_offsets_section = sections->str_offsets.size;
+    x->rnglists_section = sections->rnglists.size;
+}
+
+csn_status csni_package_create(const struct csni_dwarf_sections *sections, const struct csn_allocator *alloc,
+                               struct csni_package **out, struct csn_error *damage, struct csn_error *err) {
     struct csni_package *package = csni_alloc_zeroed(alloc, 1, sizeof *package);
+    const struct csni_span cu_index = sections->cu_index, tu_index = sections->tu_index;
+    const bool big_endian = sections->big_endian;
     if (!package) return csni_fail_memory(err, sizeof *package);
     package->alloc = alloc;
     package->cu = (struct index){ .name = ".debug_cu_index", .section = cu_index, .big = big_endian };
     package->tu = (struct index){ .name = ".debug_tu_index", .section = tu_index, .big = big_endian };
+    set_section_sizes(&package->cu, sections, false);
+    set_section_sizes(&package->tu, sections, sections->types.size != 0);
     csn_status status = read_package_index(&package->cu, false, alloc, err);
     if (status >= 0 && tu_index.size) {
         status = read_package_index(&package->tu, true, alloc, damage);
@@ -151,6 +196,8 @@ void csni_package_destroy(struct csni_package *package) {
     if (!package) return;
     csni_free(package->alloc, package->cu.rows, package->cu.row_count * sizeof *package->cu.rows);
     csni_free(package->alloc, package->tu.rows, package->tu.row_count * sizeof *package->tu.rows);
+    csni_free(package->alloc, package->cu.unit_offs, package->cu.unit_offs ? package->cu.row_count * sizeof *package->cu.unit_offs : 0);
+    csni_free(package->alloc, package->tu.unit_offs, package->tu.unit_offs ? package->tu.row_count * sizeof *package->tu.unit_offs : 0);
     csni_free(package->alloc, package, sizeof *package);
 }
 
@@ -181,7 +228,7 @@ bool csni_package_find(const struct csni_package *package, uint64_t dwo_id, uint
         if (!row) return false;
         if (get(x, x->signatures + 8 * (uint64_t)slot, 8) != dwo_id) continue;
         if (row > x->units) return false;
-        *info_off = cell(x, x->offsets, (uint32_t)row - 1, x->unit_column);
+        *info_off = x->unit_offs ? x->unit_offs[row - 1] : cell(x, x->offsets, (uint32_t)row - 1, x->unit_column);
         return true;
     }
     return false;

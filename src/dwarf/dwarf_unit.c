@@ -5,11 +5,20 @@
 
 #include "base/thread_pool.h"
 
+/* llvm-dwp makes the tables of packages with strings beyond 4 GiB 64 bits wide: then the length says so (7.4), not the unit. */
+static bool has_wide_strings(const struct csni_unit *unit) {
+    const struct csni_dwarf_sections *sections = &unit->dwarf->sections;
+    struct csni_span length;
+    return csni_span_sub(sections->str_offsets, unit->str_offsets_at, 4, &length) && csni_get32(length.ptr, sections->big_endian) == UINT32_MAX;
+}
+
 /* Bases of the indexed sections. Where a producer leaves one out, the table is taken to be the first of its section, whose
  * header has a size that depends on the offset size (DWARF 5, 7.26 to 7.29); GNU's extension of version 4 has no headers. */
 static void read_bases(struct csni_unit *unit, const struct csni_die *die) {
     bool five = unit->version >= 5, wide = unit->offset_size == 8;
-    unit->str_offsets_base = unit->str_offsets_at + (five ? (wide ? 16 : 8) : 0);
+    unit->str_offset_size = unit->offset_size;
+    if (five && !csni_die_has(die, CSNI_AT_STR_OFFSETS_BASE) && has_wide_strings(unit)) unit->str_offset_size = 8;
+    unit->str_offsets_base = unit->str_offsets_at + (five ? (unit->str_offset_size == 8 ? 16 : 8) : 0);
     unit->addr_base = five ? (wide ? 16 : 8) : 0;
     unit->rnglists_base = unit->rnglists_at + (wide ? 20 : 12);
     unit->ranges_base = 0;

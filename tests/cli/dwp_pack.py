@@ -93,3 +93,34 @@ def pack(dwo_paths, out_path):
     if types:
         indexes.append((".debug_tu_index", index_of(list(types.values()))))
     out_path.write_bytes(elf_of([*whole.items(), *indexes]))
+
+
+GIB4 = 1 << 32
+
+
+def pack_beyond_4_gib(dwo_paths, out_path):
+    """Two files, of which the second one's units begin 4 GiB behind the first one's: offsets of 32 bits tell none from the other. Between them
+    is a unit of no known version; the file has a hole there."""
+    pack(dwo_paths, out_path)
+    sections = [part for part in sections_of(out_path.read_bytes()) if part[0] not in ("", ".shstrtab", ".debug_cu_index", ".debug_tu_index")]
+    info, rows, parts = dict(sections)[".debug_info.dwo"], [], {}
+    size = len(sections_of_dwo(dwo_paths[0])[".debug_info.dwo"])
+    others = [(name, data) for name, data in sections if name != ".debug_info.dwo"]
+    for path, base in ((dwo_paths[0], 0), (dwo_paths[1], GIB4)):
+        found = sections_of_dwo(path)
+        row = {number: (parts.get(name, 0), len(found.get(name, b""))) for number, name in INDEX_COLUMNS}
+        parts = {name: parts.get(name, 0) + len(found.get(name, b"")) for _, name in INDEX_COLUMNS}
+        for kind, key, off, length in units_of(found[".debug_info.dwo"]):
+            rows.append((key, {**row, 1: ((base + off) % GIB4, length)}))
+    head = elf_of([*others, (".debug_cu_index", index_of(rows)), (".debug_info.dwo", b"")])
+    table, = struct.unpack_from("<Q", head, 40)
+    at = next(table + 64 * i for i, (name, _) in enumerate(sections_of(head)) if name == ".debug_info.dwo")
+    head = head[:at + 24] + struct.pack("<QQ", len(head), GIB4 + len(info) - size) + head[at + 40:]
+    with open(out_path, "wb") as out:
+        out.write(head + info[:size] + struct.pack("<IQH", 0xffffffff, GIB4 - size - 12, 99))
+        out.seek(len(head) + GIB4)
+        out.write(info[size:])
+
+
+def sections_of_dwo(path):
+    return dict(sections_of(path.read_bytes()))

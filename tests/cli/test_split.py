@@ -211,3 +211,42 @@ def test_a_dwo_file_or_package_alone_is_refused(callsign, tmp_path, compiler):
         error = callsign.bad("convert", tmp_path / name, "-o", tmp_path / "out.gsym")
         assert error == f"callsign: {tmp_path / name}: split DWARF (a .dwo file or a package of them): it has no addresses; " \
                         "give the program that it belongs to"
+
+
+def test_a_package_of_more_than_4_gib(callsign, tmp_path):
+    """The offsets of its indexes have 32 bits: the units behind 4 GiB had none, or the parts of the units before, and these had theirs."""
+    program = compile_in(tmp_path / "split", "clang++-22", "-gdwarf-5 -O1 -gsplit-dwarf")
+    package = tmp_path / "large.dwp"
+    whole = tmp_path / "small.dwp"
+    dwos = [tmp_path / "split" / "main.dwo", tmp_path / "split" / "helper.dwo"]
+    dwp_pack.pack(dwos, whole)
+    wanted = convert_with(callsign, program, whole, tmp_path / "small.gsym")
+    for order in (dwos, dwos[::-1]):
+        dwp_pack.pack_beyond_4_gib(order, package)
+        assert convert_with(callsign, program, package, tmp_path / "large.gsym") == wanted
+    package.unlink()
+
+
+def convert_with(callsign, program, package, out):
+    """Away from the .dwo files."""
+    alone = out.parent / "away"
+    alone.mkdir(exist_ok=True)
+    shutil.copy(program, alone / "prog")
+    for dwo in program.parent.glob("*.dwo"):
+        dwo.rename(dwo.with_suffix(".away"))
+    done = callsign.run("convert", "-q", alone / "prog", "--dwp", package, "-o", out)
+    for dwo in program.parent.glob("*.away"):
+        dwo.rename(dwo.with_suffix(".dwo"))
+    assert done.returncode == 0, done.stderr
+    return out.read_bytes()
+
+
+def test_a_package_with_wide_offsets_of_strings(callsign, tmp_path):
+    """llvm-dwp makes tables of strings' offsets 64 bits wide where strings are beyond 4 GiB, in units of 32 bits: all names were others."""
+    program = compile_in(tmp_path / "split", "clang++-22", "-gdwarf-5 -O1 -gsplit-dwarf")
+    found = []
+    for kind in ("disabled", "always"):
+        package = tmp_path / f"{kind}.dwp"
+        subprocess.run([need("llvm-dwp-22"), f"--dwarf64-str-offsets-promotion={kind}", "-e", program, "-o", package], check=True)
+        found.append(convert_with(callsign, program, package, tmp_path / f"{kind}.gsym"))
+    assert found[0] == found[1] and b"Local" in found[0]
