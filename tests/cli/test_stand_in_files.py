@@ -69,6 +69,14 @@ def test_llvm_symbolizer_options_like_the_tool(files, folder):  # noqa: F811
     all_same(pair, files, (["--obj=app"], b"0x1160\t\n0x1160\t 5\nmain\v\nFILE:\nBUILDID:\nFILE:app 0x1\n 0x1160 \t\r\n"))
 
 
+def test_response_files_like_the_tools(files, folder):  # noqa: F811
+    for name, text in {"self.rsp": "0x1160 @self.rsp main", "a.rsp": "@b.rsp 0x1", "b.rsp": "0x2 @a.rsp", "twice.rsp": "@main.rsp @main.rsp", "main.rsp": "main"}.items():
+        (files / name).write_text(text)
+    for words in (["@self.rsp"], ["@a.rsp"], ["@twice.rsp", "@main.rsp"], ["@.", "main"], ["@"]):
+        all_same(pair_for("llvm-symbolizer", folder), files, (["--obj=app", *words], b""))
+    all_same(pair_for("addr2line", folder), files, (["-e", "app", "@twice.rsp", "@"], b""), (["-e", "app", "@self.rsp"], b""))
+
+
 def test_addr2line_refuses_like_the_tool(files, folder):  # noqa: F811
     all_same(pair_for("addr2line", folder), files, *((["-e", name, "0x1160"], b"") for name in ("half", "table", "short", "core")))
 

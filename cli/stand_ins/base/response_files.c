@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MAX_FILES = 2000 };
 
@@ -18,7 +19,8 @@ static void *need(void *memory) {
 }
 
 static void push_word(char ***words, int *count, char *word) {
-    *words = need(realloc(*words, ((size_t)*count + 2) * sizeof **words));
+    const size_t needed = (size_t)*count + 2;
+    if (needed <= 2 || !(*count & (*count - 1))) *words = need(realloc(*words, 2 * needed * sizeof **words)); /* doubled */
     (*words)[(*count)++] = word;
     (*words)[*count] = NULL;
 }
@@ -45,13 +47,14 @@ static const char *read_word(const char *text, bool raw_in_single, char *out) {
 }
 
 static void split(const char *text, bool raw_in_single, char ***words, int *count) {
+    char *word = need(malloc(strlen(text) + 1));
     for (;;) {
         while (isspace((unsigned char)*text)) text++;
-        if (!*text) return;
-        char *word = need(malloc(strlen(text) + 1));
+        if (!*text) break;
         text = read_word(text, raw_in_single, word);
-        push_word(words, count, word);
+        push_word(words, count, need(strdup(word)));
     }
+    free(word);
 }
 
 void split_words(const char *text, char ***words, int *count) { split(text, false, words, count); }
@@ -91,32 +94,88 @@ static char **keep_words(char **words) {
     return words;
 }
 
+/* Words in the place of `words[at]`. */
+static void replace_word(char ***words, int *count, int at, char **inner, int inner_count) {
+    const int rest = *count - at - 1;
+    *words = need(realloc(*words, ((size_t)*count + (size_t)inner_count + 1) * sizeof **words));
+    memmove(*words + at + inner_count, *words + at + 1, ((size_t)rest + 1) * sizeof **words);
+    if (inner_count) memcpy(*words + at, inner, (size_t)inner_count * sizeof **words);
+    *count += inner_count - 1;
+}
+
+/* The files whose words are being read, each within the one before. */
+struct open_files {
+    struct { char *path; struct stat st; int end; } *items;
+    size_t count, capacity;
+};
+
+static void close_read(struct open_files *open, int at) {
+    while (open->count && open->items[open->count - 1].end <= at) free(open->items[--open->count].path);
+}
+
+/* With the working folder before it. */
+static char *whole_path(const char *path) {
+    char *cwd = path[0] == '/' ? NULL : getcwd(NULL, 0), *whole = NULL;
+    if (asprintf(&whole, "%s%s%s", cwd ? cwd : "", cwd && path[0] ? "/" : "", path) < 0) whole = need(NULL);
+    free(cwd);
+    return whole;
+}
+
+/* Why LLVM expands no further: a file within itself, or a folder. False: it goes on. */
+static bool is_refused(const struct open_files *open, const char *path, const struct stat *st) {
+    char *whole = whole_path(path);
+    bool refused = S_ISDIR(st->st_mode);
+    if (refused) fprintf(stderr, "cannot not open file '%s': Is a directory\n", whole);
+    for (size_t i = 0; i < open->count && !refused; i++) {
+        refused = open->items[i].st.st_dev == st->st_dev && open->items[i].st.st_ino == st->st_ino;
+        if (refused) fprintf(stderr, "recursive expansion of: '%s'\n", open->items[i].path);
+    }
+    free(whole);
+    return refused;
+}
+
+static void add_open(struct open_files *open, const char *path, const struct stat *st, int at, int inner_count) {
+    for (size_t i = 0; i < open->count; i++) open->items[i].end += inner_count - 1;
+    if (open->count == open->capacity) open->items = need(realloc(open->items, (open->capacity = 2 * open->capacity + 8) * sizeof *open->items));
+    open->items[open->count].path = whole_path(path);
+    open->items[open->count].st = *st;
+    open->items[open->count++].end = at + inner_count;
+}
+
+/* False: GNU's tools end here, which is printed. */
+static bool may_read(const char *program, const char *path, int files) {
+    if (files < MAX_FILES && !is_folder(path)) return true;
+    fprintf(stderr, "%s: error: %s\n", program, files < MAX_FILES ? "@-file refers to a directory" : "too many @-files encountered");
+    return false;
+}
+
 static void expand(int *argc, char ***argv, bool gnu) {
     int count = 0, files = 0;
     char **words = NULL;
+    struct open_files open = { 0 };
     for (int i = 0; i < *argc; i++) push_word(&words, &count, (*argv)[i]);
     for (int i = 1; i < count; i++) {
         const char *word = words[i];
-        char *text;
+        struct stat st;
+        close_read(&open, i);
         if (word[0] != '@') continue;
-        if (++files == MAX_FILES || is_folder(word + 1)) {
-            if (!gnu) continue;
-            const char *what = files == MAX_FILES ? "too many @-files encountered" : "@-file refers to a directory";
-            fprintf(stderr, "%s: error: %s\n", words[0], what);
-            exit(1);
-        }
-        if (!(text = read_text(word + 1))) continue;
-        char **inner = NULL;
-        int inner_count = 0, rest = count - i - 1;
+        files++;
+        if (gnu && !may_read(words[0], word + 1, files)) exit(1);
+        if (files >= MAX_FILES) break;
+        if (stat(gnu || word[1] ? word + 1 : ".", &st) != 0) continue;
+        if (!gnu && is_refused(&open, word + 1, &st)) break;
+        char *text = read_text(word + 1), **inner = NULL;
+        int inner_count = 0;
+        if (!text) continue;
         split(text, !gnu, &inner, &inner_count);
         free(text);
-        words = need(realloc(words, ((size_t)count + (size_t)inner_count + 1) * sizeof *words));
-        memmove(words + i + inner_count, words + i + 1, ((size_t)rest + 1) * sizeof *words);
-        if (inner_count) memcpy(words + i, inner, (size_t)inner_count * sizeof *words);
+        add_open(&open, word + 1, &st, i, inner_count);
+        replace_word(&words, &count, i, inner, inner_count);
         free(inner);
-        count += inner_count - 1;
         i--;
     }
+    close_read(&open, count);
+    free(open.items);
     *argc = count;
     *argv = keep_words(words);
 }
