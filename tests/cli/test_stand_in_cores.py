@@ -202,16 +202,16 @@ def test_damaged_cores(name, cores, folder, tmp_path):  # noqa: F811
         assert difference is None, f"{tmp_path}/core.{run}" + stand_in_pairs.show_difference(arguments, lines, difference)
 
 
-def hostile(count, starts, notes=b""):
-    """A dump of `count` segments of one page that all show the same ELF header, at addresses that starts(i) gives."""
+def hostile(count, starts, notes=b"", size=4096):
+    """A dump of `count` segments of one page, or `size` bytes, that all show the same ELF header, at addresses that starts(i) gives."""
     image = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
-    image += struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 4096, 4096, 4096)
+    image += struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, size, size, 4096)
     begin = 64 + 56 * (count + 1)
     place = (begin + len(notes) + 4095) // 4096 * 4096
     table = struct.pack("<IIQQQQQQ", 4, 0, begin, 0, 0, len(notes), 0, 4)
-    table += b"".join(struct.pack("<IIQQQQQQ", 1, 5, place, starts(i), 0, 4096, 4096, 4096) for i in range(count))
+    table += b"".join(struct.pack("<IIQQQQQQ", 1, 5, place, starts(i), 0, size, size, 4096) for i in range(count))
     header = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 4, 62, 1, 0, 64, 0, 0, 64, 56, count + 1, 0, 0, 0)
-    return (header + table + notes).ljust(place, b"\0") + image.ljust(4096, b"\0")
+    return (header + table + notes).ljust(place, b"\0") + image.ljust(size, b"\0")
 
 
 def many_files(count):
@@ -230,3 +230,12 @@ def test_hostile_cores_end(starts, notes, folder, tmp_path):  # noqa: F811
     assert found.code in (0, 1) and found.code != 0 or found.out.count(b"\n") == 4
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     assert children < 2**21, "kB"
+
+
+def test_images_of_a_core_that_share_their_bytes(folder, tmp_path):  # noqa: F811
+    """600 images of 4 MiB, all of the same bytes of a dump of 4 MiB: they were copied one by one."""
+    (tmp_path / "core").write_bytes(hostile(600, lambda i: (i + 1) << 24, size=1 << 22))
+    with subprocess.Popen([stand_in_pairs.links(folder / "links") / "eu-addr2line", "--core=core", "0x1000010", "0x2000010"], cwd=tmp_path, stdout=subprocess.PIPE) as process:
+        out = process.stdout.read()
+        usage = os.wait4(process.pid, 0)[2]
+    assert out == b"??:0\n??:0\n" and usage.ru_maxrss < 2**20, "kB"

@@ -126,7 +126,8 @@ static bool read_words(struct window *w, uint64_t addr, size_t count, uint64_t *
 static const char *read_path(struct window *w, uint64_t addr) {
     const uint64_t at = addr - w->addr;
     const bool is_within = addr >= w->addr && at < w->bytes.size && at + 1 < w->bytes.size;
-    if (is_within && memchr(w->bytes.at + at, 0, w->bytes.size - (size_t)at)) return (const char *)w->bytes.at + at;
+    const size_t most = is_within && w->bytes.size - at < CORE_MAX_TEXT ? w->bytes.size - (size_t)at : CORE_MAX_TEXT;
+    if (is_within && memchr(w->bytes.at + at, 0, most)) return (const char *)w->bytes.at + at;
     return move_window(w, addr, 0) ? (const char *)w->bytes.at : "";
 }
 

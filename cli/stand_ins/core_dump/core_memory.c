@@ -9,9 +9,18 @@
 
 #include "stand_ins/base/growth.h"
 
-enum { MAX_EFFORT = 1 << 26, MAX_DISORDER = 1 << 12 };
+enum { MAX_EFFORT = 1 << 26, MAX_DISORDER = 1 << 12, MORE_COPIES = 64 << 20 };
 
 bool core_memory_step(struct core_memory *m) { return m->effort && m->effort--; }
+
+static bool take(uint64_t *from, uint64_t amount) {
+    const bool has = *from >= amount;
+    *from = has ? *from - amount : 0;
+    return has;
+}
+
+bool core_memory_spend(struct core_memory *m, uint64_t steps) { return take(&m->effort, steps); }
+bool core_memory_may_copy(struct core_memory *m, uint64_t size) { return take(&m->copies, size); }
 
 /* ---- the table ---- */
 
@@ -107,6 +116,7 @@ enum core_state core_memory_open(struct core_memory *out, const char *path) {
     }
     const uint64_t size = core_header_size(out->elf.form), headers = out->elf.headers;
     const uint64_t there = headers < bytes.size ? (bytes.size - headers) / size : 0;
+    out->copies = 8 * (uint64_t)bytes.size + MORE_COPIES;
     out->count = !headers ? 0 : out->elf.count < there ? out->elf.count : (uint32_t)there;
     const bool is_cut = headers && (headers >= bytes.size || (out->count && out->count < out->elf.count));
     if (has_too_many_sections(&out->elf)) return CORE_CUT_ELF;
@@ -182,7 +192,7 @@ bool core_memory_read(struct core_memory *m, int segment, uint64_t addr, uint64_
     if (r.begin < size) (void)reach_for(m, &r, size - r.begin);
     if (!take_reach(m, &r, least, out)) return false;
     if (least) return true;
-    const unsigned char *end = memchr(out->at, 0, out->size);
+    const unsigned char *end = memchr(out->at, 0, out->size < CORE_MAX_TEXT ? out->size : CORE_MAX_TEXT);
     out->size = end ? (size_t)(end - out->at) + 1 : 0;
     return out->size > 1;
 }
@@ -240,10 +250,12 @@ static size_t make_place(struct core_memory *m, uint64_t low, uint64_t high) {
 }
 
 void core_memory_add_image(struct core_memory *m, int image, uint64_t low, uint64_t high) {
+    enum { MOVED_AT_ONCE = 32 };
     const uint64_t end = round_up(m, high);
+    if (!core_memory_spend(m, m->starts.count / MOVED_AT_ONCE)) return; /* what is put into the table moves what is behind */
     size_t at = make_place(m, round_down(m, low), end);
     do m->starts.items[at++].image = image;
-    while (at < m->starts.count && m->starts.items[at].addr < end);
+    while (at < m->starts.count && m->starts.items[at].addr < end && core_memory_step(m));
 }
 
 int core_memory_image(const struct core_memory *m, uint64_t addr, bool *ends_here) {

@@ -23,7 +23,11 @@ struct core_memory {
     size_t last_place;       /* that core_memory_place() found */
     struct core_notes notes; /* of the first note segment */
     uint64_t effort;         /* steps of searches that damaged dumps can make long; none is left: nothing more is found */
+    uint64_t copies;         /* bytes of images that may yet be copied: in a sound dump few overlap */
 };
+
+/* Longer texts are no paths of files. */
+enum { CORE_MAX_TEXT = 4096 };
 
 enum core_state { CORE_GOOD, CORE_UNREADABLE, CORE_NO_ELF, CORE_CUT_ELF, CORE_DAMAGED };
 /* CORE_UNREADABLE: see errno. CORE_CUT_ELF: a folder, or its header is cut. CORE_DAMAGED: the program headers are
@@ -35,7 +39,7 @@ bool core_memory_header(const struct core_memory *memory, uint64_t i, struct cor
 /* The segment of an address. */
 int core_memory_segment(const struct core_memory *memory, uint64_t addr);
 /* Bytes from an address on, at least `least`, in segments from `segment` on that follow each other; *out has as many
- * as there are. `least` 0: a text that is not empty, with its NUL. `hoped` as libdwfl passes it: what is found
+ * as there are. `least` 0: a text of at most CORE_MAX_TEXT bytes that is not empty, with its NUL. `hoped` as libdwfl passes it: what is found
  * beyond a gap depends on it. */
 bool core_memory_read(struct core_memory *memory, int segment, uint64_t addr, uint64_t least, uint64_t hoped,
                       struct core_bytes *out);
@@ -45,6 +49,9 @@ bool core_memory_has_elf(struct core_memory *memory, int segment, uint64_t addr)
 
 /* False: no more effort is left. */
 bool core_memory_step(struct core_memory *memory);
+/* The same for many steps at once, and for bytes that are copied. */
+bool core_memory_spend(struct core_memory *memory, uint64_t steps);
+bool core_memory_may_copy(struct core_memory *memory, uint64_t size);
 
 /* Where in the table the segment of a program header, or the next one after it, begins. False: nowhere. */
 bool core_memory_place(struct core_memory *memory, uint32_t header, size_t *place);

@@ -226,6 +226,7 @@ static void take_bytes(const struct image *image, bool may_have_names, struct co
                    most = image->memory->elf.bytes.size;
     if (whole > image->bytes.size && (!may_have_names || (whole > SMALL && image->id.size))) return;
     const uint64_t size = whole <= image->bytes.size ? whole : image->trimmed_end < most ? image->trimmed_end : most;
+    if (!core_memory_may_copy(image->memory, size)) return;
     char *bytes = zeroed_memory(1, (size_t)size);
     const size_t there = image->bytes.size < size ? image->bytes.size : (size_t)size;
     if (whole > image->bytes.size && image->contiguous < size) copy_segments(image, bytes, size);
