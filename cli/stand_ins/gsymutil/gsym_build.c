@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "stand_ins/base/growth.h"
+#include "ui/bounds.h"
 
 /* ---- strings ---- */
 
@@ -102,7 +103,7 @@ uint32_t gsym_build_file(struct gsym_build *build, const char *path, bool is_win
 void gsym_ranges_insert(struct gsym_ranges *set, size_t first, struct csn_range range) {
     size_t at = first;
     if (range.start >= range.end) return;
-    while (at < set->count && set->items[at].end < range.start) at++;
+    if (set->count > first) at += LOWER_BOUND(set->items + first, set->count - first, end, range.start);
     size_t last = at;
     for (; last < set->count && set->items[last].start <= range.end; last++) {
         if (set->items[last].start < range.start) range.start = set->items[last].start;
@@ -127,9 +128,8 @@ void gsym_build_add_text(struct gsym_build *build, uint64_t start, uint64_t end)
 }
 
 bool gsym_build_is_text(const struct gsym_build *build, uint64_t addr) {
-    for (size_t i = 0; i < build->text.count; i++)
-        if (addr >= build->text.items[i].start && addr < build->text.items[i].end) return true;
-    return !build->text.count;
+    const size_t at = UPPER_BOUND(build->text.items, build->text.count, end, addr);
+    return !build->text.count || (at < build->text.count && addr >= build->text.items[at].start);
 }
 
 /* ---- functions ---- */

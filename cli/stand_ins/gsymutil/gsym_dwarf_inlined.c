@@ -6,6 +6,7 @@
 #include "stand_ins/base/dwarf_words.h"
 #include "stand_ins/base/growth.h"
 #include "stand_ins/gsymutil/gsym_dwarf.h"
+#include "ui/bounds.h"
 
 enum { MAX_DEPTH = 512 };
 
@@ -36,10 +37,10 @@ struct walk {
     bool warns;              /* about a function that lost all its calls */
 };
 
+/* Of ranges that ascend and are apart. */
 static bool holds_range(const struct csn_range *ranges, size_t count, const struct csn_range *range) {
-    for (size_t i = 0; i < count; i++)
-        if (range->start >= ranges[i].start && range->end <= ranges[i].end) return true;
-    return false;
+    const size_t at = UPPER_BOUND(ranges, count, end, range->start);
+    return at < count && range->start >= ranges[at].start && range->end <= ranges[at].end;
 }
 
 static void report_range(struct walk *w, const struct csn_debug_die *die, const struct csn_range *range) {

@@ -35,7 +35,13 @@ static bool find_rows(const struct gsym_unit *u, uint64_t start, uint64_t end, c
         s = only;
         limit = only + 1;
     } else {
-        while (s < limit && (s->section || s->high <= start)) s++;
+        size_t low = 0, high = u->lines->sequence_count; /* by section and end; those of no section come first */
+        while (low < high) {
+            const size_t middle = low + (high - low) / 2;
+            if (!s[middle].section && s[middle].high <= start) low = middle + 1;
+            else high = middle;
+        }
+        s += low;
     }
     if (s == limit || !holds(s, start)) return false;
     for (const struct llvm_sequence *at = s; at < limit && at->low < end; at++) {
