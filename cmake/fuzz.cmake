@@ -5,7 +5,7 @@ file(GLOB FUZZ_FILES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c")
 file(GLOB FUZZ_HELPERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*.c")
 list(REMOVE_ITEM FUZZ_HELPERS "${PROJECT_SOURCE_DIR}/fuzz/driver.c" ${FUZZ_FILES})
 # The readers of stacks and of rows are the command's own.
-csn_glob(CLI_FILES cli/ui cli/input cli/convert cli/lookup cli/diff cli/dump cli/explain cli/stack/session cli/stack/records cli/stack/lines
+csn_glob(CLI_FILES cli/ui cli/input cli/convert cli/lookup cli/diff cli/dump cli/explain cli/find cli/stack/session cli/stack/records cli/stack/lines
          cli/stack/text cli/stack/dialects cli/udf)
 add_library(fuzz-cli OBJECT ${CLI_FILES})
 target_include_directories(fuzz-cli PUBLIC ${PROJECT_SOURCE_DIR}/cli)
