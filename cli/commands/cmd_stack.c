@@ -36,7 +36,7 @@ static const struct option_spec options[] = {
       .help = "a folder of indexes by build id (ab/cdef....gsym), as Breakpad\nstores are (NAME/ID/NAME.sym), or by name (NAME.gsym)" },
     { .name = "format", .letter = 'f', .kind = OPTION_TEXT, .offset = offsetof(struct stack_values, format),
       .value_name = "FORMAT",
-      .help = "kind of input (default: detected): json, ips, minidump-json,\nor a kind of text: plain, perf, sanitizer, kernel, segfault,\n"
+      .help = "kind of input (default: detected): json, ips, minidump-json,\ndotnet-json, or a kind of text: plain, perf, sanitizer, kernel, segfault,\n"
               "bsd, illumos, go, pprof, glibc, libunwind, boost, backward,\nclickhouse, failure, rust, swift, gdb, lldb, coredump, elfutils,\n"
               "valgrind, jvm, mozilla, chromium, minidump, android, strace,\nbpftrace, folded, wasm, esp-idf, fault, windbg, windows, crash" },
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, json),
@@ -100,7 +100,7 @@ static bool is_stack_json(struct csn_str line) {
 
 static enum input_kind kind_of(const char *format, struct csn_str line) {
     if (format && strcmp(format, "json") == 0) return KIND_JSON;
-    if (format && (strcmp(format, "ips") == 0 || strcmp(format, "minidump-json") == 0)) return KIND_REPORT;
+    if (format && (strcmp(format, "ips") == 0 || strcmp(format, "minidump-json") == 0 || strcmp(format, "dotnet-json") == 0)) return KIND_REPORT;
     if (format) return KIND_TEXT;
     while (line.len && strchr(" \t", line.ptr[0])) line = (struct csn_str){ line.ptr + 1, line.len - 1 };
     if (!line.len || line.ptr[0] != '{') return KIND_TEXT;
@@ -242,7 +242,7 @@ static bool tell_report(struct line_input *input, struct csn_str *line, enum inp
     struct json_fault fault;
     if (line_text(*line).len != 1) return true;
     if (!line_input_ahead(input, AHEAD_MAX, ends_object, line, &text)) return false;
-    if (!json_span_value(text, &head, &fault)) return true;
+    if (!json_span_value(text, &head, &fault) || stack_dotnet_recognize(head)) return true;
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
         if (json_span_find(head, members[i], &value)) return true;
     *kind = KIND_TEXT;
@@ -323,8 +323,8 @@ static bool answer_file(struct stack_run *run, const char *path) {
 }
 
 static bool format_is_known(const char *format) {
-    static const char *const known[] = { "json", "ips", "minidump-json" };
-    for (size_t i = 0; i < 3; i++)
+    static const char *const known[] = { "json", "ips", "minidump-json", "dotnet-json" };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (strcmp(format, known[i]) == 0) return true;
     for (size_t i = 0; i < DIALECT_COUNT; i++)
         if (strcmp(format, stack_dialects[i]->name) == 0) return true;

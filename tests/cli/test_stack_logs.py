@@ -1180,3 +1180,27 @@ def test_forms_of_windbg(callsign, form):
     text = listed + "0:000> " + form + "\n" + WINDBG_FORMS[form]
     shown = callsign.good("stack", "--in-place", "--no-search", "-i", f"orders.exe={DATA / 'liborders.so'}", stdin=text.format(**empty))
     assert shown == text.format(**places)
+
+
+def dotnet_frame(address, name=None, managed=False, module="liborders.so", start=0x7f0000000000):
+    frame = {"is_managed": "true" if managed else "false", "module_address": hex(start), "stack_pointer": "0x7ffc1f1b7b20", "native_address": hex(address),
+             "native_offset": "0x4"}
+    frame.update({"token": "0x6000001", "filename": "orders.dll"} if managed else {"native_module": module})
+    return frame | ({"method_name" if managed else "unmanaged_name": name} if name else {})
+
+
+@pytest.mark.parametrize("indent", [1, None])
+def test_a_crash_report_of_dotnet(callsign, indent):
+    """As crashreportwriter.cpp of dotnet/runtime writes it; only its native frames are in an index."""
+    frames = [dotnet_frame(0x7f0000001102, "exported_before"), dotnet_frame(0x7f0000001161), dotnet_frame(0x7f9a5d0f1234, "Orders.Program.Main()", True),
+              dotnet_frame(0x7f5000001161, module="libother.so", start=0x7f5000000000), dotnet_frame(0x10, start=0)]
+    thread = {"is_managed": "true", "crashed": "true", "native_thread_id": "0x4d2", "ctx": {"IP": "0x7f0000001102"}, "stack_frames": frames}
+    report = {"payload": {"protocol_version": "1.0.0", "process_name": "orders", "threads": [thread, {"stack_frames": []}]}, "parameters": {}}
+    text, options = json.dumps(report, indent=indent) + "\n", [] if indent else ["-f", "dotnet-json"]
+    answer = json.loads(callsign.run("stack", "--json", "--no-search", *LIB, *options, stdin=text).stdout)
+    assert [(f.get("module"), f["frames"][-1]["function"] if f["frames"] else None) for f in answer["frames"]] \
+        == [("liborders.so", "parse_line"), ("liborders.so", "orders_load"), (None, None), ("libother.so", None), (None, None)]
+    after = callsign.run("stack", "--in-place", "--no-search", *LIB, *options, stdin=text).stdout
+    frames[0].update({"function": "parse_line", "function_offset": "0x9", "file": L[:-1], "line": 15})
+    frames[1].update({"function": "orders_load", "function_offset": "0x9", "file": L[:-1], "line": 21})
+    assert json.loads(after) == report and after.startswith(text[:text.index("unmanaged_name")])

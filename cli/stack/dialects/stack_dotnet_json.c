@@ -1,0 +1,55 @@
+/* Crash reports of .NET (createdump --crashreport, DOTNET_EnableCrashReport): an object whose "payload" has "threads".
+ *
+ *     {"is_managed":"false","module_address":"0x7f1af12fd000","native_address":"0x7f1af12fe161","native_offset":"0x9","native_module":"liborders.so"}
+ *
+ * Addresses of callers are return addresses. Managed frames have compiled code, of which no index tells; their method has a name already. In
+ * place, native frames are filled in (json_report.c): "unmanaged_name" is the exported function before the address, which may be another. */
+#include "stack/dialects/json_report.h"
+#include "ui/json_span.h"
+
+bool stack_dotnet_recognize(struct csn_str root) {
+    struct csn_str payload, value;
+    return json_span_find(root, "payload", &payload) && json_span_find(payload, "threads", &value) && json_span_is_array(value);
+}
+
+static bool is_managed(struct csn_str object) {
+    char scratch[REPORT_TEXT_MAX + 1];
+    const struct csn_str text = report_text_member(object, "is_managed", scratch);
+    return text.len == 4 && text.ptr[0] == 't';
+}
+
+static bool add_dotnet_frame(struct stack_session *session, struct csn_str object) {
+    char name[REPORT_TEXT_MAX + 1];
+    const uint32_t flags = session->frame_count ? CSN_STACK_RETURN : CSN_STACK_EXACT;
+    const struct csn_str module_name = report_text_member(object, "native_module", name);
+    uint64_t pc = 0, start = 0;
+    report_hex_member(object, "native_address", &pc);
+    if (!module_name.len || is_managed(object) || !report_hex_member(object, "module_address", &start) || !start || pc < start)
+        return session_add_frame(session, pc, NO_MODULE, flags);
+    const uint32_t module = session_name_module(session, module_name, NULL);
+    if (module == NO_MODULE) return session_add_frame(session, pc, NO_MODULE, flags);
+    return session_add_frame(session, report_offset_in_image(session, module, pc - start), module, flags | CSN_STACK_ADDRESS);
+}
+
+static const struct report_shape dotnet_shape = { .frames = "stack_frames", .add = add_dotnet_frame, .is_named = is_managed };
+
+bool stack_dotnet_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output,
+                         struct stack_json_error *error) {
+    struct csn_str root, payload, threads = { "", 0 };
+    struct json_fault fault = { "not an object", 0 };
+    struct json_writer w = { output, text.ptr };
+    bool good = json_span_value(text, &root, &fault) && root.ptr[0] == '{';
+    if (good && (!json_span_find(root, "payload", &payload) || !json_span_find(payload, "threads", &threads))) {
+        fault = (struct json_fault){ "no member \"threads\" in \"payload\"", (size_t)(root.ptr - text.ptr) };
+        good = false;
+    }
+    if (good) {
+        session_use(session, false);
+        session_clear_modules(session);
+        good = report_answer_threads(session, &dotnet_shape, threads, in_place ? &w : NULL, output);
+    } else {
+        stack_report_fault("a crash report of .NET", text, &fault, error);
+    }
+    if (in_place) json_copy_until(&w, text.ptr + text.len);
+    return good;
+}
