@@ -77,6 +77,11 @@ def test_response_files_like_the_tools(files, folder):  # noqa: F811
     all_same(pair_for("addr2line", folder), files, (["-e", "app", "@twice.rsp", "@"], b""), (["-e", "app", "@self.rsp"], b""))
 
 
+def test_eu_addr2line_options_like_the_tool(files, folder):  # noqa: F811
+    words = ("--p", "--d", "--s", "--hel", "--program-name=x/y --nosuch", "--pro", "-e app --program-name=z main+0x main+0xg")
+    all_same(pair_for("eu-addr2line", folder), files, *((line.split(), b"") for line in words))
+
+
 def test_addr2line_refuses_like_the_tool(files, folder):  # noqa: F811
     all_same(pair_for("addr2line", folder), files, *((["-e", name, "0x1160"], b"") for name in ("half", "table", "short", "core")))
 

@@ -223,6 +223,7 @@ static bool read_expression(const struct eu *e, const char *text, uintmax_t *add
     size_t size = strcspn(text, "-+");
     if (!size) return parsed;
     intmax_t offset = strtoimax(text + size, &end, 0);
+    if (end == text + size + 2 && end[-1] == '0' && (*end == 'x' || *end == 'X')) end++; /* "+0x" is 0 for scanf() */
     if (*end) return parsed;
     if (end == text + size && text[size]) return parsed;
     name = copy_text(text, size);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "stand_ins/eu_addr2line/eu_core.h"
 #include "stand_ins/eu_addr2line/eu_images.h"
@@ -68,16 +69,10 @@ static const char usage_text[] =
     "            [--symbols] [--symbols-sections] [--help] [--usage] [--version]\n"
     "            [ADDR...]\n";
 
-enum { OPT_PRETTY = 256, OPT_RELATIVE, OPT_CORE, OPT_DEBUGINFO, OPT_USAGE, OPT_DEMANGLER, EXIT_USAGE = 64 };
+enum { OPT_PRETTY = 256, OPT_RELATIVE, OPT_CORE, OPT_DEBUGINFO, OPT_USAGE, OPT_DEMANGLER, OPT_HELP, OPT_PROGRAM_NAME, OPT_HANG, EXIT_USAGE = 64 };
 
+/* In the order of argp, which a message about an ambiguous one has: those of the tool, of libdwfl, and argp's own. */
 static const struct option long_options[] = {
-    { "core", required_argument, NULL, OPT_CORE },
-    { "debuginfo-path", required_argument, NULL, OPT_DEBUGINFO },
-    { "executable", required_argument, NULL, 'e' },
-    { "kernel", no_argument, NULL, 'k' },
-    { "offline-kernel", optional_argument, NULL, 'K' },
-    { "linux-process-map", required_argument, NULL, 'M' },
-    { "pid", required_argument, NULL, 'p' },
     { "section", required_argument, NULL, 'j' },
     { "addresses", no_argument, NULL, 'a' },
     { "basenames", no_argument, NULL, 's' },
@@ -92,8 +87,17 @@ static const struct option long_options[] = {
     { "relative", no_argument, NULL, OPT_RELATIVE },
     { "target", required_argument, NULL, 'b' },
     { "demangler", required_argument, NULL, OPT_DEMANGLER },
-    { "help", no_argument, NULL, '?' },
+    { "executable", required_argument, NULL, 'e' },
+    { "core", required_argument, NULL, OPT_CORE },
+    { "pid", required_argument, NULL, 'p' },
+    { "linux-process-map", required_argument, NULL, 'M' },
+    { "kernel", no_argument, NULL, 'k' },
+    { "offline-kernel", optional_argument, NULL, 'K' },
+    { "debuginfo-path", required_argument, NULL, OPT_DEBUGINFO },
+    { "help", no_argument, NULL, OPT_HELP },
+    { "program-name", required_argument, NULL, OPT_PROGRAM_NAME },
     { "usage", no_argument, NULL, OPT_USAGE },
+    { "HANG", optional_argument, NULL, OPT_HANG },
     { "version", no_argument, NULL, 'V' },
     { NULL, no_argument, NULL, 0 },
 };
@@ -183,12 +187,16 @@ static int take_option(struct eu *e, int option, const char *word) {
                "warranty; not even for MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.\n", e->short_name);
         return 0;
     case OPT_USAGE: fputs(usage_text, stdout); return 0;
-    case '?':
-        if (strcmp(word, "--help") == 0 || (word[0] == '-' && word[1] != '-' && optopt == 0 && strchr(word, '?'))) {
-            fputs(help_text, stdout);
-            return 0;
-        }
-        return refuse_usage(e);
+    case OPT_HELP: fputs(help_text, stdout); return 0;
+    case '?': /* of a word with letters, or of one that is wrong */
+        if (word[0] != '-' || word[1] == '-' || optopt || !strchr(word, '?')) return refuse_usage(e);
+        fputs(help_text, stdout);
+        return 0;
+    case OPT_PROGRAM_NAME:
+        e->program = optarg;
+        e->short_name = strrchr(optarg, '/') ? strrchr(optarg, '/') + 1 : optarg;
+        break;
+    case OPT_HANG: (void)sleep(optarg ? (unsigned)atoi(optarg) : 3600); break;
     case 'k': case 'K':
         if (!may_ask_for(e, option)) return refuse_usage(e);
         if (option == 'k' && open_kernel(e)) break;
