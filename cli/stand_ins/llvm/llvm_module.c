@@ -13,41 +13,6 @@
 #include "stand_ins/llvm/llvm_refusal.h"
 #include "ui/bounds.h"
 
-/* ---- sections ---- */
-
-bool llvm_is_unlinked(const struct llvm_module *m) {
-    const bool has_own_bases = m->object.container == CSN_CONTAINER_ELF || m->object.container == CSN_CONTAINER_PE;
-    return m->object.kind == CSN_OBJECT_RELOCATABLE && has_own_bases;
-}
-
-uint64_t llvm_raw_addr(const struct llvm_module *m, uint64_t addr, uint32_t *section) {
-    uint64_t empty = 0; /* where an empty section is that begins there: what has a size in it was not relocated */
-    if (section) *section = 0;
-    if (!llvm_is_unlinked(m)) return addr;
-    for (uint32_t i = 1; i < m->object.section_count; i++) {
-        struct csn_debug_section s;
-        if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || !(s.flags & CSN_SECTION_ALLOC)) continue;
-        if (!s.size && addr == s.addr) empty = s.addr;
-        if (addr < s.addr || addr >= s.addr + s.size) continue;
-        if (section) *section = i;
-        return addr - s.addr;
-    }
-    return addr - empty;
-}
-
-struct llvm_place llvm_module_place(const struct llvm_module *m, uint64_t addr) {
-    struct llvm_place place = { addr, 0 };
-    if (!llvm_is_unlinked(m)) return place;
-    for (uint32_t i = 1; i < m->object.section_count; i++) {
-        struct csn_debug_section s;
-        if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK) continue;
-        if (!(s.flags & CSN_SECTION_EXEC) || s.flags & CSN_SECTION_NOBITS || addr >= s.size) continue;
-        place.section = i;
-        return place;
-    }
-    return place;
-}
-
 /* ---- symbols ---- */
 
 static bool is_mapping_symbol(const struct llvm_module *m, const struct csn_debug_symbol *s) {
@@ -491,6 +456,7 @@ static struct llvm_module *make_module(const char *name, struct csn_debug_info *
     csn_debug_info_get_object(info, &m->object, sizeof m->object);
     m->units = zeroed_memory(m->object.info_unit_count, sizeof *m->units);
     m->locations_left = MAX_LOCATIONS;
+    llvm_read_sections(m);
     return m;
 }
 
@@ -539,6 +505,7 @@ void llvm_module_close(struct llvm_module *m) {
     for (size_t i = 0; i < m->wasm.count; i++) free(m->wasm.items[i].name);
     free(m->wasm.items);
     free(m->ranges.items);
+    free(m->sections.items);
     csn_debug_info_close(m->info);
     close_searches(m->searches);
     free(m->name);

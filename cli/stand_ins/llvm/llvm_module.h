@@ -62,6 +62,12 @@ struct llvm_unit_range {
     uint32_t unit;
 };
 
+/* Of an object that is not linked. */
+struct llvm_section {
+    uint64_t addr, size;
+    uint32_t idx;
+};
+
 struct llvm_module {
     char *name;              /* as it was asked for */
     struct csn_debug_info *info;
@@ -73,6 +79,8 @@ struct llvm_module {
     struct { struct llvm_symbol *items; size_t count, capacity; } all_symbols; /* with second names, in the same order */
     struct { struct llvm_unit_range *items; size_t count, capacity; } ranges; /* ascending, apart */
     bool has_ranges;
+    struct { struct llvm_section *items; size_t count, capacity; } sections; /* with memory, if it is not linked: ascending, else in their order */
+    bool sections_ascend;
     struct llvm_unit **units; /* by index */
     struct { char **items; size_t count, capacity; } file_names; /* of symbols of files */
     struct llvm_wasm_symbols wasm; /* of WebAssembly; in other containers empty */
@@ -140,6 +148,8 @@ uint32_t llvm_unit_function(struct llvm_module *module, struct llvm_unit *unit, 
 /* The variable at an address of the unit. */
 const struct llvm_variable *llvm_unit_variable(struct llvm_module *module, struct llvm_unit *unit, uint64_t addr);
 
+/* Fills `sections`. */
+void llvm_read_sections(struct llvm_module *module);
 /* Whether all sections begin at 0, as in objects of ELF and COFF that are not linked: the reader put them one after the other. */
 bool llvm_is_unlinked(const struct llvm_module *module);
 /* Of an object that is not linked: the address in its section; others stay. */
