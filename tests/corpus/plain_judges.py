@@ -46,15 +46,16 @@ def ocaml(files, call, most):
     for at in range(0, len(names), AT_ONCE):
         with tempfile.TemporaryDirectory(prefix="callsign-names-") as folder:
             texts += perf_texts(names[at:at + AT_ONCE], Path(folder))
-    return {name: (plain_perf(text), call(name)) for name, text in zip(names, texts)}
+    return {name: (plain_perf(text), call(name).replace(".", "__")) for name, text in zip(names, texts)}
 
 
 def plain_perf(text):
-    """perf keeps the number behind a name, and reads `Lexer.__ocaml_lex_start_rec` as `Lexer..ocaml_lex_start_rec`. `Float0.%.` is an operator."""
-    if "." not in text:
-        return text
-    plain = re.sub(r"((?<=[^._])|(?<=[^\w.]\.))_\d+$", "", text).replace("..", ".__")
-    return plain.removesuffix(".") + "__" if text.endswith(".") else plain
+    """perf keeps the number behind a name, and turns every two underscores into a dot, those of `try_` and `__ocaml_lex_start_rec` too. So
+    all dots are underscores again; after modules, which begin with capital letters, a number that follows two is the name."""
+    text = text.replace(".", "__")
+    bare = re.sub(r"_\d+$", "", text)
+    is_number = bare.endswith("_") and not re.search(r"__[^A-Z]", bare)
+    return text if "__" not in text or is_number else bare
 
 
 # ---- Free Pascal: the names of functions in its DWARF, with the unit and the classes around them, as debuggers show them ----

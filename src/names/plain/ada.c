@@ -1,4 +1,5 @@
 /* Ada names as GNAT makes them: parts in lower case, separated by two underscores; capital letters are the compiler's own. */
+#include "names/mangled.h"
 #include "names/plain/plain.h"
 
 static const struct {
@@ -51,8 +52,25 @@ static bool drop_nesting_letters(struct csn_str *name) {
     return true;
 }
 
+/* "_E11s" and "_B4s": the body and the barrier of a protected type's entry. Whether there was such an end. */
+static bool drop_entry(struct csn_str *name) {
+    size_t at = name->len;
+    if (at < 4 || name->ptr[--at] != 's') return false;
+    while (at > 2 && csni_is_decimal(name->ptr[at - 1])) at--;
+    if (at < 3 || (name->ptr[at - 1] != 'E' && name->ptr[at - 1] != 'B') || name->ptr[at - 2] != '_') return false;
+    name->len = at - 2;
+    return true;
+}
+
 /* What the compiler makes for a type; the letters are taken off. */
 static const char *take_type_operation(struct csn_str *name) {
+    static const char *const words[][2] = { { "___size", "'Size" }, { "___alignment", "'Alignment" }, { "___assign", ".\":=\"" } };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        size_t len = strlen(words[i][0]);
+        if (name->len <= len || memcmp(name->ptr + name->len - len, words[i][0], len) != 0) continue;
+        name->len -= len;
+        return words[i][1];
+    }
     static const char *const operations[][2] = { { "DF", ".Finalize" }, { "DA", ".Adjust" }, { "SI", "'Input" },
                                                  { "SO", "'Output" },   { "SR", "'Read" },   { "SW", "'Write" } };
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
@@ -68,6 +86,8 @@ static bool put_parts(struct csn_str name, struct csni_name_text *out, bool *has
     for (size_t from = 0;; csni_name_put_text(out, ".")) {
         size_t to = csni_find(name, from, "__");
         struct csn_str part = csni_part(name, from, to);
+        bool in_task = to < name.len && part.len > 2 && memcmp(part.ptr + part.len - 2, "TK", 2) == 0;
+        if (in_task) part.len -= 2;
         const char *text = from ? operator_text(part) : NULL;
         if (!text && !is_identifier(part)) return false;
         if (text) csni_name_put_text(out, text);
@@ -78,7 +98,7 @@ static bool put_parts(struct csn_str name, struct csni_name_text *out, bool *has
     }
 }
 
-bool csni_ada_demangle(struct csn_str name, struct csni_name_text *out) {
+static bool demangle_base(struct csn_str name, struct csni_name_text *out) {
     const char *attribute = NULL;
     bool marked = csni_starts_with(name, "_ada_"), has_operator = false;
     if (marked) name = csni_part(name, 5, name.len);
@@ -88,7 +108,7 @@ bool csni_ada_demangle(struct csn_str name, struct csni_name_text *out) {
         name.len = elaboration;
     }
     marked |= attribute || is_library_unit(name);
-    bool in_package = drop_nesting_letters(&name), in_subprogram = csni_drop_number(&name, ".");
+    bool in_package = drop_nesting_letters(&name), in_subprogram = csni_drop_number(&name, ".") || drop_entry(&name);
     bool numbered = csni_drop_number(&name, "__");
     if (!attribute) attribute = take_type_operation(&name);
     marked |= (in_package || in_subprogram || numbered || attribute) && csni_find(name, 0, "__") < name.len;
@@ -96,5 +116,15 @@ bool csni_ada_demangle(struct csn_str name, struct csni_name_text *out) {
     if (marked && !in_package) drop_body_letters(&name);
     if (!put_parts(name, out, &has_operator) || !(marked || has_operator)) return false;
     if (attribute) csni_name_put_text(out, attribute);
+    return true;
+}
+
+bool csni_ada_demangle(struct csn_str name, struct csni_name_text *out) {
+    struct csn_str base = csni_clone_base(name), suffix = csni_part(name, base.len, name.len);
+    if (!demangle_base(base, out)) return false;
+    if (!suffix.len) return true;
+    csni_name_put_text(out, " (");
+    csni_name_put_str(out, suffix);
+    csni_name_put_text(out, ")");
     return true;
 }

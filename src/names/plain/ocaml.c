@@ -13,14 +13,21 @@ static char escaped(struct csn_str name, size_t at) {
     return high >= 0 && low >= 0 && c > 0x20 && c < 0x7f ? (char)c : 0;
 }
 
-static bool is_separator(struct csn_str name, size_t at) {
-    return name.len - at > 2 && at && name.ptr[at] == '_' && name.ptr[at + 1] == '_';
+/* Where the name is that follows the modules, which begin with capital letters; name.len: there is none. Underscores within it are its
+ * own: `in_`, `a__b`. */
+static size_t find_member(struct csn_str name) {
+    size_t at = 0;
+    while (at < name.len && csni_is_upper(name.ptr[at])) {
+        size_t underscores = csni_find(name, at, "__"), dot = csni_find(name, at, ".");
+        at = dot < underscores ? dot + 1 : underscores == name.len ? name.len : underscores + 2;
+    }
+    return at;
 }
 
 /* The number after a name; a number alone ("camlFoo__5") is the name. */
 static void drop_stamp(struct csn_str *name) {
     struct csn_str bare = *name;
-    if (csni_drop_number(&bare, "_") && bare.ptr[bare.len - 1] != '_') *name = bare;
+    if (csni_drop_number(&bare, "_") && (bare.ptr[bare.len - 1] != '_' || find_member(bare) < bare.len)) *name = bare;
 }
 
 bool csni_ocaml_demangle(struct csn_str name, struct csni_name_text *out) {
@@ -30,11 +37,10 @@ bool csni_ocaml_demangle(struct csn_str name, struct csni_name_text *out) {
     bool code = has_member && name.len > 5 && memcmp(name.ptr + name.len - 5, "_code", 5) == 0;
     if (code) name.len -= 5;
     for (int numbers = code ? 2 : 1; has_member && numbers; numbers--) drop_stamp(&name);
-    for (size_t at = 0, part = 0; at < name.len;) {
+    size_t member = find_member(name);
+    for (size_t at = 0; at < name.len;) {
         char c = escaped(name, at);
-        bool separator = at != part && is_separator(name, at); /* more underscores begin a name: `__ocaml_lex_start_rec` */
-        if (separator) part = at + 2;
-        else if (at == part && name.ptr[at] == '_') part = at + 1;
+        bool separator = at < member && name.len - at > 2 && name.ptr[at] == '_' && name.ptr[at + 1] == '_';
         csni_name_put_char(out, separator ? '.' : c ? c : name.ptr[at]);
         at += separator ? 2 : c ? 3 : 1;
     }
