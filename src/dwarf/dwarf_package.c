@@ -110,9 +110,8 @@ static void sort_rows(struct row *rows, size_t count) {
 /* A column of offsets into `size` bytes, by number of row. */
 struct offset_column {
     const struct index *x;
-    uint64_t size, high, last;
+    uint64_t size, high, last, last_size;
     uint32_t column;
-    bool ascends;  /* no two rows have one part, as units of code have each their own */
     bool is_wrong;
 };
 
@@ -120,17 +119,19 @@ static struct offset_column column_of(const struct index *x, uint32_t column, ui
     return (struct offset_column){ .x = x, .column = column, .size = size };
 }
 
-/* Parts that stand in the order of the rows: an offset that is less than the one before is one of the next 4 GiB. */
+/* Parts that stand in the order of the rows: an offset that is less than the one before is one of the next 4 GiB. Rows of one file may
+ * share a part. */
 static uint64_t next_offset(struct offset_column *c, uint32_t row) {
-    const uint64_t off = cell(c->x, c->x->offsets, row, c->column);
+    const uint64_t off = cell(c->x, c->x->offsets, row, c->column), size = cell(c->x, c->x->sizes, row, c->column);
     if (c->size <= UINT32_MAX) return off;
-    if (off < c->last || (c->ascends && row && off == c->last)) c->high += UINT64_C(1) << 32;
+    if (row && (off < c->last || (off == c->last && size != c->last_size))) c->high += UINT64_C(1) << 32;
     c->last = off;
+    c->last_size = size;
     c->is_wrong |= c->high + off > c->size;
     return c->high + off;
 }
 
-static csn_status read_package_rows(struct index *x, bool of_types, const struct csn_allocator *alloc, struct csn_error *err) {
+static csn_status read_package_rows(struct index *x, const struct csn_allocator *alloc, struct csn_error *err) {
     if (!x->units) return CSN_OK;
     if (x->unit_column == NO_COLUMN || x->abbrev_column == NO_COLUMN)
         return csni_fail(err, CSN_E_FORMAT, x->name, 4, "none of the %" PRIu32 " columns is for %s", x->columns,
@@ -143,7 +144,6 @@ static csn_status read_package_rows(struct index *x, bool of_types, const struct
     struct offset_column unit = column_of(x, x->unit_column, x->unit_section), abbrev = column_of(x, x->abbrev_column, x->abbrev_section),
                          strings = column_of(x, x->str_offsets_column, x->str_offsets_section),
                          lists = column_of(x, x->rnglists_column, x->rnglists_section);
-    unit.ascends = !of_types;
     for (uint32_t i = 0; i < x->units; i++) {
         x->rows[i] = (struct row){ next_offset(&unit, i), cell(x, x->sizes, i, x->unit_column), next_offset(&abbrev, i),
                                    next_offset(&strings, i), next_offset(&lists, i) };
@@ -160,7 +160,7 @@ static csn_status read_package_index(struct index *x, bool of_types, const struc
                                      struct csn_error *err) {
     CSNI_TRY(read_package_header(x, err));
     read_columns(x, of_types);
-    return read_package_rows(x, of_types, alloc, err);
+    return read_package_rows(x, alloc, err);
 }
 
 static void set_section_sizes(struct index *x, const struct csni_dwarf_sections *sections, bool in_types) {
