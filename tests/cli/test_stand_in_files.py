@@ -1,4 +1,6 @@
 """Files that are no objects, are cut off or come from standard input, and words that no option fits: as the tools, byte for byte."""
+import random
+import struct
 import subprocess
 
 import pytest
@@ -161,6 +163,28 @@ def test_llvm_symbolizer_with_places_of_a_variable_and_ranges_that_are_not_reloc
     lines = b"v DATA\nDATA v 0x402000\nDATA v 0x402008\nFRAME v 0x401000\n" + b"".join(b"r.o %d\n" % addr for addr in range(9))
     all_same(pair_for("llvm-symbolizer", folder), tmp_path, ([], lines))
     assert b"/src/v.c:7" in pair_for("llvm-symbolizer", folder).run("ours", [], lines, tmp_path).out
+
+
+def disordered_table(rng):
+    """A line table whose rows come in any order, and whose sequences may end before they begin."""
+    program = b""
+    for _ in range(rng.randrange(1, 4)):
+        for _ in range(rng.randrange(2, 14)):
+            program += b"\0\x09\2" + struct.pack("<Q", 0x401000 + rng.randrange(9)) + bytes([3, rng.randrange(1, 60)]) + b"\1"
+        program += b"\0\x09\2" + struct.pack("<Q", 0x401000 + rng.randrange(12)) + b"\0\1\1"
+    header = bytes([1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1]) + b"\0/src/v.c\0\0\0\0\0"
+    body = struct.pack("<HI", 4, len(header)) + header + program
+    return struct.pack("<I", len(body)) + body
+
+
+def test_rows_out_of_order(folder, tmp_path):  # noqa: F811
+    (tmp_path / "v.s").write_text(DATA)
+    subprocess.run([need("gcc"), "-nostdlib", "-no-pie", "-Wl,-Ttext=0x401000", "v.s", "-o", "v"], cwd=tmp_path, check=True)
+    rng, addresses = random.Random(5), [f"0x{addr:x}" for addr in range(0x401000, 0x401008)]
+    for _ in range(10):
+        (tmp_path / "line").write_bytes(disordered_table(rng))
+        subprocess.run([need("objcopy"), "--update-section", ".debug_line=line", "v"], cwd=tmp_path, check=True)
+        all_same(pair_for("addr2line", folder), tmp_path, (["-e", "v", *addresses], b""))
 
 
 def test_addr2line_thread_local_symbols_and_names_of_d(folder, tmp_path):  # noqa: F811

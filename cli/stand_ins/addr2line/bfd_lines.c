@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "stand_ins/base/growth.h"
-#include "ui/bounds.h"
 
 static bool sorts_after(const struct bfd_row *a, const struct bfd_row *b) {
     return a->addr > b->addr || (a->addr == b->addr && a->op_index > b->op_index);
@@ -18,34 +17,95 @@ static void push_row(struct bfd_lines *l, const struct bfd_row *row) {
     l->rows[l->row_count++] = *row;
 }
 
-/* Appends a row to the sequence that begins at `first`, or puts it where its address belongs. */
-static void add_row(struct bfd_lines *l, size_t first, const struct bfd_row *row, bool is_end, bool last_is_end) {
-    struct bfd_row *last = l->row_count > first ? &l->rows[l->row_count - 1] : NULL;
-    if (last && last->addr == row->addr && last->op_index == row->op_index && is_end == last_is_end) {
-        *last = *row;
+enum { MAX_MOVES = 1 << 24 }; /* of rows of one table, before those that are out of order are sorted at the end */
+
+/* A sequence that is read. */
+struct reading {
+    struct bfd_lines *lines;
+    size_t first, highest;   /* rows */
+    size_t head;             /* BFD's: the row above the one that was put in last; it finds the place of the next one sooner */
+    uint64_t low;            /* as BFD has it: rows that it puts in by `head` do not count */
+    uint64_t moves;          /* of all sequences */
+    bool is_disordered;
+};
+
+static void put_in_place(struct reading *r, const struct bfd_row *row) {
+    struct bfd_lines *l = r->lines;
+    const bool is_by_head = !sorts_after(row, &l->rows[r->head]) && (r->head == r->first || sorts_after(row, &l->rows[r->head - 1]));
+    size_t at = r->head, end = l->row_count;
+    for (at = is_by_head ? at : r->first; !is_by_head && at < end;) {
+        const size_t middle = at + (end - at) / 2;
+        if (sorts_after(row, &l->rows[middle])) at = middle + 1;
+        else end = middle;
+    }
+    r->moves += l->row_count - at;
+    push_row(l, row);
+    memmove(l->rows + at + 1, l->rows + at, (l->row_count - 1 - at) * sizeof *row);
+    l->rows[at] = *row;
+    r->head = at + 1;
+    r->highest++;
+    if (!is_by_head && row->addr < r->low) r->low = row->addr;
+}
+
+/* Appends a row to the sequence, or puts it where its address belongs. */
+static void add_row(struct reading *r, const struct bfd_row *row, bool is_end) {
+    struct bfd_lines *l = r->lines;
+    struct bfd_row *highest = l->row_count > r->first ? &l->rows[r->highest] : NULL;
+    if (highest && !is_end && highest->addr == row->addr && highest->op_index == row->op_index) {
+        *highest = *row;
+        return;
+    }
+    const bool is_highest = !highest || sorts_after(row, highest);
+    if (!is_highest && !is_end && !r->is_disordered && r->moves < MAX_MOVES) {
+        put_in_place(r, row);
         return;
     }
     push_row(l, row);
-    if (!last || is_end || sorts_after(row, &l->rows[l->row_count - 2])) return;
-    size_t at = l->row_count - 1;
-    for (; at > first && !sorts_after(row, &l->rows[at - 1]); at--) l->rows[at] = l->rows[at - 1];
-    l->rows[at] = *row;
+    if (!highest) r->low = row->addr, r->head = r->first;
+    if (is_highest) r->highest = l->row_count - 1;
+    else if (!is_end) r->is_disordered = true;
+    if (r->is_disordered && row->addr < r->low) r->low = row->addr;
 }
 
-static void end_sequence(struct bfd_lines *l, size_t first) {
+static int by_place(const void *pa, const void *pb) {
+    const struct bfd_row *const *a = pa, *const *b = pb;
+    if (sorts_after(*a, *b) || sorts_after(*b, *a)) return sorts_after(*a, *b) ? 1 : -1;
+    return *a < *b ? 1 : -1;
+}
+
+/* Rows ascend; of several at one address those that came later are first, but for one that was the highest of all when it came. */
+static void sort_rows(struct bfd_row *rows, size_t count) {
+    const struct bfd_row **order = zeroed_memory(count, sizeof *order);
+    struct bfd_row *sorted = zeroed_memory(count, sizeof *sorted);
+    for (size_t i = 0; i < count; i++) order[i] = &rows[i];
+    qsort(order, count, sizeof *order, by_place);
+    for (size_t i = 0; i < count; i++) sorted[i] = *order[i];
+    memcpy(rows, sorted, count * sizeof *rows);
+    free(sorted);
+    free(order);
+}
+
+static void end_sequence(struct bfd_lines *l, size_t first, uint64_t low) {
     struct bfd_sequence made = { .first = first, .count = l->row_count - first, .min = UINT64_MAX };
     for (size_t i = first; i < l->row_count; i++) {
         if (l->rows[i].addr < made.min) made.min = l->rows[i].addr;
         if (l->rows[i].addr > made.max) made.max = l->rows[i].addr;
     }
-    made.low = l->rows[first].addr;
+    made.low = low;
     made.end = l->rows[l->row_count - 1].addr;
     l->sequences = grow_items(l->sequences, l->sequence_count + 1, &l->sequence_capacity, sizeof *l->sequences);
     l->sequences[l->sequence_count++] = made;
 }
 
+static void end_reading(struct reading *r, bool has_end) {
+    struct bfd_lines *l = r->lines;
+    if (r->is_disordered) sort_rows(l->rows + r->first, l->row_count - r->first - has_end);
+    end_sequence(l, r->first, r->low);
+    *r = (struct reading){ .lines = l, .first = l->row_count, .moves = r->moves };
+}
+
 static void read_rows(struct bfd_lines *l) {
-    size_t first = 0;
+    struct reading reading = { .lines = l };
     const struct csn_debug_row *rows = l->lines->rows;
     const uint32_t file_end = l->lines->file_count + (l->lines->version < 5);
     for (size_t i = 0; i < l->lines->row_count; i++) {
@@ -53,12 +113,10 @@ static void read_rows(struct bfd_lines *l) {
         l->has_odd_file |= r->file >= file_end && !(r->flags & CSN_LINE_FILE_UNSET);
         const struct bfd_row row = { r->addr, r->file, r->line, r->discriminator, r->op_index, r->flags & CSN_LINE_FILE_UNSET };
         bool is_end = r->flags & CSN_LINE_END_SEQUENCE;
-        add_row(l, first, &row, is_end, false);
-        if (!is_end) continue;
-        end_sequence(l, first);
-        first = l->row_count;
+        add_row(&reading, &row, is_end);
+        if (is_end) end_reading(&reading, true);
     }
-    if (first < l->row_count) end_sequence(l, first);
+    if (reading.first < l->row_count) end_reading(&reading, false);
 }
 
 /* By start, the longer first; of equal ones, the later in the table first. */
@@ -165,11 +223,29 @@ void bfd_lines_free(struct bfd_lines *l) {
     free(l);
 }
 
-const struct bfd_row *bfd_lines_find(const struct bfd_lines *l, uint64_t addr) {
-    size_t low = UPPER_BOUND(l->sequences, l->sequence_count, end, addr);
-    if (low == l->sequence_count || addr < l->sequences[low].low) return NULL;
-    const struct bfd_row *rows = l->rows + l->sequences[low].first;
-    size_t count = l->sequences[low].count, at = UPPER_BOUND(rows, count, addr, addr);
-    return at && at < count ? &rows[at - 1] : NULL;
+/* The sequence of an address, or NULL. One that ends before it begins is in the way of others, as in BFD. */
+static const struct bfd_sequence *find_sequence(const struct bfd_lines *l, uint64_t addr) {
+    for (size_t begin = 0, end = l->sequence_count; begin < end;) {
+        const size_t middle = begin + (end - begin) / 2;
+        const struct bfd_sequence *s = &l->sequences[middle];
+        if (addr < s->low) end = middle;
+        else if (addr >= s->end) begin = middle + 1;
+        else return s;
+    }
+    return NULL;
 }
 
+const struct bfd_row *bfd_lines_find(const struct bfd_lines *l, uint64_t addr) {
+    const struct bfd_sequence *s = find_sequence(l, addr);
+    if (!s) return NULL;
+    const struct bfd_row *rows = l->rows + s->first;
+    size_t begin = 0, middle = 0;
+    for (size_t end = s->count; begin < end;) { /* the end of a sequence may lie below other rows: what is found depends on the way */
+        middle = begin + (end - begin) / 2;
+        if (addr < rows[middle].addr) end = middle;
+        else if (middle + 1 < s->count && addr >= rows[middle + 1].addr) begin = middle + 1;
+        else break;
+    }
+    const bool is_found = middle + 1 < s->count && addr >= rows[middle].addr && addr < rows[middle + 1].addr;
+    return is_found ? &rows[middle] : NULL;
+}
