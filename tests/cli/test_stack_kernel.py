@@ -135,6 +135,20 @@ def test_sparc(callsign, tmp_path):
     assert [frame["frames"][0]["function"] for frame in answer["frames"]] == ["called", "called"]
 
 
+@pytest.mark.parametrize("text", [
+    " IAOQ[0]: last+0x10/0x40{0}\n IAOQ[1]: last+0x10/0x40{0}\n RP(r2): area+0x11/0x40{1}\nBacktrace:\n [<0000000000404211>] area+0x11/0x40{1}\n",
+    "pc is at last+0x10/0x40{0}\nra is at area+0x11/0x40{1}\nTrace:\n[<fffffc0000404211>] area+0x11/0x40{1}\n",
+    "PC: [<00404310>] last+0x10/0x40{0}\nCall Trace: [<00404211>] area+0x11/0x40{1}\n", "ip is at last+0x10/0x40{0}\n",
+    "PC is at last+0x10/0x40{0}\nPR is at area+0x11/0x40{1}\n"], ids=["PA-RISC", "Alpha", "m68k", "IA-64", "SH"])
+def test_registers_of_other_machines(callsign, tmp_path, text):
+    """As arch/*/kernel/{process,traps}.c print them."""
+    index = gsym_make.write(tmp_path / "vmlinux.gsym", [
+        {"start": 0x404200 + 0x100 * k, "size": 0x40, "name": name, "line": 30, "inlined": [{"offset": 0x10, "size": 1, "name": "called", "call_line": 31}]}
+        for k, name in enumerate(("area", "last"))], base=0x404000)
+    place = " (/src/main.cc:30, inlined into /src/main.cc:31)"
+    assert callsign.good("stack", "--in-place", "--no-search", "--index", index, stdin=text.format("", "")) == text.format(place, place)
+
+
 def test_names_that_lto_has_promoted(callsign, tmp_path):
     """Kernels of LLVM's LTO, as Android's: traces lack the suffix that the symbols have (cleanup_symbol_name() in kernel/kallsyms.c)."""
     index = gsym_make.write(tmp_path / "vmlinux.gsym", [

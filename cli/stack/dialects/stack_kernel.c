@@ -17,6 +17,10 @@
  *     [   12.345678]  [0000000000404208] do_thing+0x1a/0x50      SPARC, too; with 8 digits, older OpenRISC
  *     [   12.345678] Caller[0000000000404208]: do_thing+0x1a/0x50
  *
+ *     [   12.345678] PC is at do_thing+0x1a/0x50                 ARM, SH; "LR", "PR", "pc", "ra" and "ip", too: Alpha, IA-64
+ *     [   12.345678]  IAOQ[0]: do_thing+0x1a/0x50                PA-RISC; "RP(r2): "
+ *     [   12.345678] PC: [<0000a1b2>] do_thing+0x1a/0x50         m68k
+ *
  * Kernels without kallsyms print addresses alone, which KASLR has moved by what a panic prints last:
  *
  *     [   12.345678] RIP: 0010:0xffffffff81001139
@@ -292,13 +296,28 @@ static bool skip_register_value(struct line_scan *s, const char *name) {
     return true;
 }
 
+static bool skip_one_of(struct line_scan *s, const char *const *names) {
+    while (*names && !scan_text(s, *names)) names++;
+    return *names != NULL;
+}
+
+/* "PC: [<0000a1b2>] " of m68k; SPARC's is another. */
+static bool skip_m68k(struct line_scan *s) {
+    struct line_scan at = *s;
+    if (!scan_text(&at, "PC: ") || scan_peek(&at) != '[') return false;
+    *s = at;
+    return true;
+}
+
 /* Registers that hold a pc or a return address, and "?". False: the line is no frame. */
 static bool read_register(struct line_scan *s, bool *exact, bool *unreliable) {
+    static const char *const pcs[] = { "pc : ", "epc : ", "PC is at ", "pc is at ", "ip is at ", "IAOQ[0]: ", "IAOQ[1]: ", NULL };
+    static const char *const returns[] = { "lr : ", "ra : ", "LR is at ", "ra is at ", "PR is at ", "RP(r2): ", NULL };
     if (skip_x86_register(s) || skip_report_title(s) || skip_register_value(s, "epc") || skip_register_value(s, "ERA"))
         *exact = true;
     else if (skip_register_value(s, "ra")) *unreliable = true;
-    else if (scan_text(s, "pc : ") || scan_text(s, "epc : ") || scan_text(s, "PC is at ")) *exact = true;
-    else if (scan_text(s, "lr : ") || scan_text(s, "ra : ") || scan_text(s, "LR is at ")) *unreliable = true;
+    else if (skip_m68k(s) || skip_one_of(s, pcs)) *exact = true;
+    else if (skip_one_of(s, returns)) *unreliable = true;
     return true;
 }
 
