@@ -27,8 +27,12 @@ static void read_stores(struct symbol_path *path, char *stores) {
     }
 }
 
+/* "symsrv*symsrv.dll*FOLDER*URL" is what "srv*FOLDER*URL" was before; "cache*FOLDER" keeps what comes from all that follow. */
 static void read_element(struct symbol_path *path, char *element) {
-    if (strncasecmp(element, "srv*", 4) == 0) read_stores(path, element + 4);
+    char *stores = strncasecmp(element, "symsrv*", 7) == 0 ? strchr(element + 7, '*') : NULL;
+    if (stores) read_stores(path, stores + 1);
+    else if (strncasecmp(element, "srv*", 4) == 0) read_stores(path, element + 4);
+    else if (strncasecmp(element, "cache*", 6) == 0 && element[6] && !path->folder) path->folder = element + 6;
     else if (is_url(element)) add_server(path, element);
 }
 

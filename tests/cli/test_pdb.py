@@ -345,6 +345,17 @@ def test_servers_of_the_symbol_path(callsign, program, copy, server, tmp_path):
     assert (tmp_path / "store" / "app.pdb" / identity(program)[1] / "app.pdb").is_file()
 
 
+def test_other_elements_of_the_symbol_path(callsign, program, copy, server, tmp_path):
+    """A folder for all servers, and servers as they were named before."""
+    id = identity(program)[1]
+    put_into_tree(program, tmp_path / "served", id)
+    for number, element in enumerate(("cache*{};{}", "symsrv*symsrv.dll*{}*{}", "cache*{};srv*/no/other*{}")):
+        kept = tmp_path / f"kept{number}"
+        env = {"_NT_SYMBOL_PATH": element.format(kept, server.url)}
+        assert convert(callsign, copy, tmp_path / "app.gsym", env=env)["functions_from_pdb"]
+        assert (kept / "app.pdb" / id / "app.pdb").is_file()
+
+
 def test_what_servers_do_not_have(callsign, program, copy, server, tmp_path):
     env = {"CALLSIGN_CACHE": str(tmp_path / "cache")}
     line = callsign.bad("convert", copy, "-o", tmp_path / "out", "--symbol-server", server.url, env=env)
