@@ -100,7 +100,7 @@ uint64_t csni_mangled_hash(struct csn_str name) {
             for (; i < name.len && name.ptr[i] >= '0' && name.ptr[i] <= '9' && len < name.len; i++)
                 len = 10 * len + (size_t)(name.ptr[i] - '0');
             i += len;
-        } else if (c == 'S' || c == 'T') {
+        } else if (c == 'S' || c == 'T' || c == 'A') { /* "A10_": an array */
             for (i++; i < name.len && ((name.ptr[i] >= '0' && name.ptr[i] <= '9') || name.ptr[i] == '_'); i++)
                 if (name.ptr[i] == '_') { i++; break; }
         } else if (c == 'L') {

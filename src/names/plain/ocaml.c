@@ -13,15 +13,21 @@ static char escaped(struct csn_str name, size_t at) {
     return high >= 0 && low >= 0 && c > 0x20 && c < 0x7f ? (char)c : 0;
 }
 
+static size_t separator_size(struct csn_str name, size_t at) {
+    if (name.ptr[at] == '.') return 1;
+    return name.len - at > 1 && name.ptr[at] == '_' && name.ptr[at + 1] == '_' ? 2 : 0;
+}
+
 /* Where the name is that follows the modules, which begin with capital letters; name.len: there is none. Underscores within it are its
  * own: `in_`, `a__b`. */
 static size_t find_member(struct csn_str name) {
-    size_t at = 0;
-    while (at < name.len && csni_is_upper(name.ptr[at])) {
-        size_t underscores = csni_find(name, at, "__"), dot = csni_find(name, at, ".");
-        at = dot < underscores ? dot + 1 : underscores == name.len ? name.len : underscores + 2;
+    for (size_t at = 0, part = 0; at < name.len;) {
+        if (at == part && !csni_is_upper(name.ptr[at])) return at;
+        size_t size = separator_size(name, at);
+        at += size ? size : 1;
+        if (size) part = at;
     }
-    return at;
+    return name.len;
 }
 
 /* The number after a name; a number alone ("camlFoo__5") is the name. */
@@ -40,7 +46,7 @@ bool csni_ocaml_demangle(struct csn_str name, struct csni_name_text *out) {
     size_t member = find_member(name);
     for (size_t at = 0; at < name.len;) {
         char c = escaped(name, at);
-        bool separator = at < member && name.len - at > 2 && name.ptr[at] == '_' && name.ptr[at + 1] == '_';
+        bool separator = at < member && name.len - at > 2 && separator_size(name, at) == 2;
         csni_name_put_char(out, separator ? '.' : c ? c : name.ptr[at]);
         at += separator ? 2 : c ? 3 : 1;
     }

@@ -94,6 +94,13 @@ static void test_long_names(void **state) {
     assert_int_equal(csn_demangle((struct csn_str){ name, used }, out, sizeof(out), &long_len, NULL), CSN_OK);
     assert_int_equal(long_len, strlen("f()") + 500 * strlen("abc, ") - strlen(", "));
 
+    /* Modules within modules, with the end of the name looked for once. */
+    memcpy(name, "caml", 4);
+    for (used = 4; used < sizeof(out) - 4; used += 4) memcpy(name + used, "Ab__", 4);
+    name[used - 4] = 'x';
+    assert_int_equal(csn_demangle((struct csn_str){ name, used - 2 }, out, sizeof(out), &long_len, NULL), CSN_OK);
+    assert_int_equal(long_len, 3 * (used - 4) / 4 - 1);
+
     memcpy(name, "_Z", 2);
     memset(name + 2, 'P', sizeof(name) - 2);
     for (size_t size = 3; size <= sizeof(name); size *= 2) {

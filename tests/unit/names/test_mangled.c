@@ -55,6 +55,8 @@ static void hashes(void **state) {
     assert_true(hash("_ZN1VC1Ei") == hash("_ZN1VC2Ei"));
     assert_true(hash("_ZN1AIiED0Ev") == hash("_ZN1AIiED2Ev"));
     assert_true(hash("_ZN1VC1IiEET_") == hash("_ZN1VC2IiEET_"));
+    assert_true(hash("_ZN1AIA10_cEC1EPS0_") == hash("_ZN1AIA10_cEC2EPS0_")); /* arrays: 10 is no length of a name */
+    assert_true(hash("_ZN1AIA123_KcED1Ev") == hash("_ZN1AIA123_KcED2Ev"));
     assert_true(hash("f.isra.0") == hash("f"));
     assert_false(hash("_ZN1VC1Ei") == hash("_ZN1VC1Ej"));
     assert_false(hash("_ZN1VC1Ei") == hash("_ZN1VD1Ei"));
