@@ -22,7 +22,8 @@ CSN_API csn_status csn_demangle(struct csn_str name, char *out, size_t cap, size
 
 enum {
     /* What llvm-cxxfilt 22 writes even where it is wrong: a repeated type with template parameters has those of the function
-     * that was named first. For callers that promise LLVM's text, and for comparisons with it. */
+     * that was named first, and arguments of a conversion operator's type are the operator's. Names that it cannot read are
+     * demangled as without the flag. For callers that promise LLVM's text, and for comparisons with it. */
     CSN_DEMANGLE_AS_LLVM = 1
 };
 

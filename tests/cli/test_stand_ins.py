@@ -288,8 +288,8 @@ def functions_named(names, folder):
     return "".join(f"{at:#x}\n" for at in range(len(names))).encode()
 
 
-# Parameters in repeated types, which Callsign takes for those of another function than LLVM does.
-CXX_PARAMETERS = "_Z2utI1LIXadL_Z2ttIiEvT_EEEEvS2_ _ZZ1fIiEDaT_ENKUlS0_iE_clI1QEEDaS0_i _ZZ1fiENKUlT_E_clIiEEDaS_".split()
+# Arguments of an operator's type, and parameters in repeated types, which Callsign takes for those of something else than LLVM does.
+CXX_PARAMETERS = "_ZN1XIiEcvPS_IlEEv _ZN1XIiEcvPSaIiEEv _Z2utI1LIXadL_Z2ttIiEvT_EEEEvS2_ _ZZ1fIiEDaT_ENKUlS0_iE_clI1QEEDaS0_i _ZZ1fiENKUlT_E_clIiEEDaS_".split()
 
 
 @pytest.mark.parametrize("tool,arguments", [("llvm-symbolizer", ["--functions=linkage"]), ("llvm-addr2line", ["-f", "-C"])])

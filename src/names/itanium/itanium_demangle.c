@@ -29,12 +29,15 @@ static node *parse_mangled(parser *p, size_t underscores) {
     return p->at == p->end ? n : NULL;
 }
 
-/* Where arguments are a conversion operator's or its type's, the first way that leads to a name. */
+/* Where arguments are a conversion operator's or its type's, the first way that leads to a name. LLVM knows one way. */
 static node *parse_any(struct csn_str name, size_t underscores, uint32_t flags, struct csni_name_memory *memory) {
-    for (unsigned choice = 0; choice < ARGS_CHOICES; choice++) {
+    static const uint8_t ours[ARGS_CHOICES] = { ARGS_OF_TEMPLATES, ARGS_OF_OPERATOR, ARGS_OF_TYPE };
+    static const uint8_t llvms[ARGS_CHOICES] = { ARGS_OF_OPERATOR, ARGS_OF_TEMPLATES, ARGS_OF_TYPE };
+    const uint8_t *choices = flags & CSN_DEMANGLE_AS_LLVM ? llvms : ours;
+    for (unsigned i = 0; i < ARGS_CHOICES; i++) {
         parser p = { .at = name.ptr, .end = name.ptr + name.len, .memory = memory, .lambda_level = SIZE_MAX,
                      .last_param = name.ptr - 1 };
-        p.args_choice = (uint8_t)choice;
+        p.args_choice = choices[i];
         p.as_llvm = flags & CSN_DEMANGLE_AS_LLVM;
         node *n = parse_mangled(&p, underscores);
         if (n || !p.args_chosen) return n;

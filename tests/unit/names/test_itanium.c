@@ -281,6 +281,10 @@ static void test_parameters_of_other_functions(void **state) {
           "void h<L<&void g<int, char>(int, char)>>(L<&void g<int, char>(int, char)>, char)",
           "void h<L<&void g<int, char>(int, char)>>(int, char)" }, /* T0_ is no parameter of h */
         { "_Z1fIiEvT_S0_PS0_S1_", "void f<int>(int, int, int*, int*)", "void f<int>(int, int, int*, int*)" },
+        /* Arguments of a conversion operator's type, and of one that LLVM cannot read. */
+        { "_ZN1XIiEcvPS_IlEEv", "X<int>::operator X<long>*()", "X<int>::operator X*<long>()" },
+        { "_ZNK1AcvSt6vectorIiSaIiEEEv", "A::operator std::vector<int, std::allocator<int>>() const",
+          "A::operator std::vector<int, std::allocator<int>>() const" },
     };
     char out[512];
     size_t len;
