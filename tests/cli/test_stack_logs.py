@@ -1204,3 +1204,24 @@ def test_a_crash_report_of_dotnet(callsign, indent):
     frames[0].update({"function": "parse_line", "function_offset": "0x9", "file": L[:-1], "line": 15})
     frames[1].update({"function": "orders_load", "function_offset": "0x9", "file": L[:-1], "line": 21})
     assert json.loads(after) == report and after.startswith(text[:text.index("unmanaged_name")])
+
+
+NATIVE_AOT = """\
+Unhandled Exception: System.InvalidOperationException: Operation is not valid
+   at Orders.Lines.Parse(String) + 0x2b
+   at liborders!<BaseAddress>+0x1103{PARSE}
+   at System.Linq.Enumerable.Count[TSource](IEnumerable`1) + 0x21
+   at liborders!<BaseAddress>+0x1161{LOAD}
+--- End of stack trace ---
+liborders!<BaseAddress>+0x1161{LOAD} at offset 283 in file:line:column <filename unknown>:0:0
+   at <BaseAddress>+0x1161
+"""
+
+
+def test_native_aot_of_dotnet(callsign):
+    """DeveloperExperience.NativeAot.cs: what has no name is at an offset from the module's first byte, whose file has lost its ending."""
+    places = {"PARSE": f" (parse_line at {L}15)", "LOAD": f" (orders_load at {L}21)"}
+    text = NATIVE_AOT.format(**dict.fromkeys(places, ""))
+    assert callsign.good("stack", "--in-place", "--no-search", *LIB, stdin=text) == NATIVE_AOT.format(**places)
+    answers = [json.loads(line) for line in callsign.good("stack", "--json", "--no-search", *LIB, stdin=text).splitlines()]
+    assert [len(answer["frames"]) for answer in answers] == [2, 1]

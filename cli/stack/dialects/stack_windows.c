@@ -1,11 +1,14 @@
-/* Addresses of Windows programs within a line, and the stacks of Wine.
+/* Addresses of Windows programs within a line, the stacks of Wine, and those of .NET's native programs of any system.
  *
  *     [3] orders.dll+0x1161                                    from the module's first byte
  *     0x00007ff612341161 orders.dll + 0x1161
  *     #1 orders_load+0x5ca7 (0x76ff1161 <orders.dll+0x1161>)   Dr. Memory
  *     Faulting module name: orders.dll, version: 1.0.0.0       of the event log: the offset stands in a later line
  *     Fault offset: 0x0000000000001161
- *     =>0 0x0000000140001161 in orders (+0x1161) (0x000000000021fe30)      Wine */
+ *     =>0 0x0000000140001161 in orders (+0x1161) (0x000000000021fe30)      Wine
+ *        at orders!<BaseAddress>+0x1161                        .NET Native and NativeAOT: the file without its ending; a return address
+ *        at Orders.Program.Main(String[]) + 0x21               the same, where the program has names: there is no index that does
+ */
 #include "stack/dialects/dialects.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
@@ -64,6 +67,27 @@ static bool read_wine(struct csn_str line, struct line_frame *out) {
     return true;
 }
 
+/* "   at orders!<BaseAddress>+0x1161", "orders!<BaseAddress>+0x1161 at offset 283 in file:line:column <filename unknown>:0:0" */
+static bool read_dotnet_native(struct csn_str line, struct line_frame *out) {
+    static const char mark[] = "!<BaseAddress>+";
+    struct line_scan s = scan_on(line);
+    size_t end, from;
+    if (!scan_find(&s, mark, &end)) return false;
+    s.at = end + sizeof(mark) - 1;
+    for (from = end; from && !strchr(" \t\"'", line.ptr[from - 1]);) from--;
+    if (from == end || !scan_hex(&s, &out->value)) return false;
+    out->module = (struct csn_str){ line.ptr + from, end - from };
+    out->fill_at = out->fill_end = s.at;
+    out->site = SITE_OFFSET;
+    out->flags = CSN_STACK_RETURN;
+    return true;
+}
+
+static bool is_managed_frame(struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    return scan_blanks(&s) && scan_text(&s, "at ");
+}
+
 /* The event log names the module first. */
 static enum line_kind read_event(struct windows_state *windows, struct csn_str line, struct line_frame *out) {
     struct line_scan s = scan_on(line);
@@ -86,12 +110,13 @@ static enum line_kind read_event(struct windows_state *windows, struct csn_str l
 
 static enum line_kind read_windows_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                         struct line_frame *out) {
-    (void)modules, (void)open;
+    (void)modules;
     enum line_kind event = read_event(state, line, out);
     if (event != KIND_NONE) return event;
     if (read_wine(line, out)) return out->number ? KIND_FRAME : KIND_FIRST;
     *out = (struct line_frame){ .site = SITE_PC };
-    return read_module_offset(line, out) ? KIND_FRAME : KIND_NONE;
+    if (read_dotnet_native(line, out) || read_module_offset(line, out)) return KIND_FRAME;
+    return open && is_managed_frame(line) ? KIND_INSIDE : KIND_NONE;
 }
 
 const struct stack_dialect windows_dialect = { .name = "windows", .marks = { MARK_OFFSET, MARK_EVENT },
