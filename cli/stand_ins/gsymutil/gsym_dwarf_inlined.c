@@ -56,7 +56,10 @@ static bool take_ranges(struct walk *w, const struct csn_debug_die *die, uint32_
     struct gsym_function *f = w->function;
     struct csn_range *ranges;
     size_t count;
-    if (!gsym_die_ranges(w->unit, die, &ranges, &count)) return false;
+    if (!gsym_die_ranges(w->unit, die, &ranges, &count)) {
+        if (csn_debug_die_ranges(die, NULL, 0, &count, NULL) >= CSN_OK) w->warns = false; /* it has none, and is not damaged */
+        return false;
+    }
     for (size_t i = 0; i < count; i++) gsym_ranges_insert(all, 0, ranges[i]);
     free(ranges);
     if (!all->count) w->warns = false;
