@@ -187,6 +187,46 @@ def test_rows_out_of_order(folder, tmp_path):  # noqa: F811
         all_same(pair_for("addr2line", folder), tmp_path, (["-e", "v", *addresses], b""))
 
 
+OVERLAP = r"""
+	.file 1 "/src/v.c"
+	.section .debug_line,"",@progbits
+.Lline:
+	.text
+	.globl _start
+_start:
+	.loc 1 3
+	.zero 48, 0x90
+	.section .debug_abbrev,"",@progbits
+	.byte 1,0x11,1, 0x10,0x17, 0x11,1, 0x12,6, 0,0
+	.byte 2,0x2e,0, 3,8, 0x11,1, 0x12,6, 0,0, 0
+	.macro unit name, low, size, from, length
+	.long 2f - 1f
+1:	.value 4
+	.long 0
+	.byte 8, 1
+	.long .Lline
+	.quad _start + \low
+	.long \size
+	.byte 2
+	.asciz "\name"
+	.quad _start + \from
+	.long \length
+	.byte 0
+2:
+	.endm
+	.section .debug_info,"",@progbits
+	unit f, 10, 10, 5, 25
+	unit g, 0, 40, 0, 40
+"""
+
+
+def test_addr2line_with_units_that_overlap(folder, tmp_path):  # noqa: F811
+    """A function that overlaps the range of its unit has the turn of that, not one of its own."""
+    (tmp_path / "o.s").write_text(OVERLAP)
+    subprocess.run([need("gcc"), "-nostdlib", "-no-pie", "-Wl,-Ttext=0x401000", "o.s", "-o", "o"], cwd=tmp_path, check=True)
+    all_same(pair_for("addr2line", folder), tmp_path, (["-f", "-e", "o"], b"401023\n40100c\n401008\n401003\n"))
+
+
 def test_addr2line_thread_local_symbols_and_names_of_d(folder, tmp_path):  # noqa: F811
     (tmp_path / "t.c").write_text("int f(int x) { return x; }\n_Thread_local int tls = 3;\nint code(void) __asm__(\"_D3foo3barFZi\");\nint code(void) { return 3; }\n")
     subprocess.run([need("gcc"), "-g", "-c", "t.c"], cwd=tmp_path, check=True)

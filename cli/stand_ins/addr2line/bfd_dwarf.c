@@ -41,7 +41,8 @@ struct bfd_dwarf {
 static int by_low(const void *pa, const void *pb) {
     const struct unit_range *a = pa, *b = pb;
     if (a->low != b->low) return a->low < b->low ? -1 : 1;
-    return a->order < b->order ? -1 : 1;
+    if (a->order != b->order) return a->order < b->order ? -1 : 1;
+    return a->high < b->high ? -1 : a->high > b->high;
 }
 
 static void sort_ranges(struct bfd_dwarf *d) {
@@ -69,10 +70,26 @@ static bool is_known(const struct bfd_dwarf *d, const struct bfd_unit *unit, uin
     return false;
 }
 
+/* As BFD has it: also those that begin or end together. */
+static bool overlap(const struct unit_range *a, const struct unit_range *b) {
+    return a->low == b->low || a->high == b->high || (a->low < b->high && b->low < a->high);
+}
+
+/* A range that overlaps one of its unit extends that, the first noted if there are several, and keeps its turn. */
+static void extend(struct unit_range *made, const struct unit_range *by, bool *is_extended) {
+    if (by->unit != made->unit || !overlap(made, by) || (*is_extended && by->order > made->order)) return;
+    made->order = by->order;
+    *is_extended = true;
+}
+
 static void note_range(void *context, struct bfd_unit *unit, uint64_t low, uint64_t high) {
     struct bfd_dwarf *d = context;
     if (low > high || is_known(d, unit, low, high)) return;
-    const struct unit_range made = { low, high, 0, unit, d->order++ };
+    struct unit_range made = { low, high, 0, unit, d->order };
+    bool is_extended = false;
+    for (size_t i = after_low(d, high); i-- > 0 && d->sorted.items[i].reach >= low;) extend(&made, &d->sorted.items[i], &is_extended);
+    for (size_t i = 0; i < d->unsorted.count; i++) extend(&made, &d->unsorted.items[i], &is_extended);
+    if (!is_extended) d->order++;
     GROW_PUSH(&d->unsorted, made);
     if (d->unsorted.count > MAX_UNSORTED && d->unsorted.count > d->sorted.count / 8) sort_ranges(d);
 }
