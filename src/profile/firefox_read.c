@@ -288,49 +288,7 @@ static csn_status read_samples(struct firefox_reader *r, struct csni_span sample
     return CSN_OK;
 }
 
-/* ---- threads ---- */
-
-/* Process and thread ids are numbers or texts, of which the digits count. */
-static uint64_t id_of(struct firefox_reader *r, struct csni_span value) {
-    int64_t number = 0;
-    r->text.size = 0;
-    if (csni_json_integer(value, &number)) return (uint64_t)number;
-    if (csni_json_string(&r->scan, value, &r->text) != CSN_OK) return 0;
-    for (size_t i = 0; i < r->text.size && r->text.bytes[i] >= '0' && r->text.bytes[i] <= '9'; i++)
-        number = (int64_t)((uint64_t)number * 10 + (uint64_t)(r->text.bytes[i] - '0'));
-    return (uint64_t)number;
-}
-
-static csn_status count_markers(struct firefox_reader *r, struct csni_span markers) {
-    struct json_member m = { .key = "length" };
-    int64_t count = 0;
-    CSNI_TRY(csni_json_members(&r->scan, markers, &m, 1));
-    if (csni_json_integer(m.value, &count) && count > 0) r->p->left_out += (uint64_t)count;
-    return CSN_OK;
-}
-
-enum { THREAD_NAME, THREAD_PROCESS, THREAD_PID, THREAD_TID, THREAD_SAMPLES, THREAD_MARKERS, THREAD_MEMBERS };
-
-static csn_status read_thread(struct firefox_reader *r, struct csni_span thread) {
-    struct json_member m[THREAD_MEMBERS] = { { .key = "name" }, { .key = "processName" }, { .key = "pid" }, { .key = "tid" },
-                                             { .key = "samples" }, { .key = "markers" } };
-    struct profile_thread own = { .name = 0 };
-    uint32_t number = 0;
-    CSNI_TRY(csni_json_members(&r->scan, thread, m, THREAD_MEMBERS));
-    CSNI_TRY(text_of(r, m[THREAD_NAME].value, &own.name));
-    CSNI_TRY(text_of(r, m[THREAD_PROCESS].value, &own.process));
-    own.pid = id_of(r, m[THREAD_PID].value);
-    own.tid = id_of(r, m[THREAD_TID].value);
-    if (r->p->flags & CSN_PROFILE_EVERY_SAMPLE) CSNI_TRY(csni_profile_thread(r->p, &own, &number, r->err));
-    CSNI_TRY(count_markers(r, m[THREAD_MARKERS].value));
-    CSNI_TRY(read_tables(r, thread));
-    r->stacks.count = r->inlines.count = 0;
-    csni_profile_table_deinit(&r->inline_table);
-    for (size_t i = 0; i < r->stack_frame.items.count; i++) CSNI_TRY(read_stack(r, i));
-    return read_samples(r, m[THREAD_SAMPLES].value, number);
-}
-
-/* ---- the whole ---- */
+/* ---- libraries ---- */
 
 enum { LIB_PATH, LIB_NAME, LIB_CODE_ID, LIB_DEBUG_PATH, LIB_DEBUG_NAME, LIB_BREAKPAD_ID, LIB_MEMBERS };
 
@@ -409,6 +367,59 @@ static csn_status read_lib(struct firefox_reader *r, struct csni_span lib) {
     return csni_vec_push(&r->modules, module) ? CSN_OK : fail_memory(r);
 }
 
+/* Those of the thread, before version 41; later the profile has them for all. */
+static csn_status read_libs(struct firefox_reader *r, struct csni_span list) {
+    struct csni_span item;
+    r->modules.count = 0;
+    while (csni_json_item(&list, &item)) CSNI_TRY(read_lib(r, item));
+    return CSN_OK;
+}
+
+/* ---- threads ---- */
+
+/* Process and thread ids are numbers or texts, of which the digits count. */
+static uint64_t id_of(struct firefox_reader *r, struct csni_span value) {
+    int64_t number = 0;
+    r->text.size = 0;
+    if (csni_json_integer(value, &number)) return (uint64_t)number;
+    if (csni_json_string(&r->scan, value, &r->text) != CSN_OK) return 0;
+    for (size_t i = 0; i < r->text.size && r->text.bytes[i] >= '0' && r->text.bytes[i] <= '9'; i++)
+        number = (int64_t)((uint64_t)number * 10 + (uint64_t)(r->text.bytes[i] - '0'));
+    return (uint64_t)number;
+}
+
+static csn_status count_markers(struct firefox_reader *r, struct csni_span markers) {
+    struct json_member m = { .key = "length" };
+    int64_t count = 0;
+    CSNI_TRY(csni_json_members(&r->scan, markers, &m, 1));
+    if (csni_json_integer(m.value, &count) && count > 0) r->p->left_out += (uint64_t)count;
+    return CSN_OK;
+}
+
+enum { THREAD_NAME, THREAD_PROCESS, THREAD_PID, THREAD_TID, THREAD_SAMPLES, THREAD_MARKERS, THREAD_LIBS, THREAD_MEMBERS };
+
+static csn_status read_thread(struct firefox_reader *r, struct csni_span thread) {
+    struct json_member m[THREAD_MEMBERS] = { { .key = "name" }, { .key = "processName" }, { .key = "pid" }, { .key = "tid" },
+                                             { .key = "samples" }, { .key = "markers" }, { .key = "libs" } };
+    struct profile_thread own = { .name = 0 };
+    uint32_t number = 0;
+    CSNI_TRY(csni_json_members(&r->scan, thread, m, THREAD_MEMBERS));
+    CSNI_TRY(text_of(r, m[THREAD_NAME].value, &own.name));
+    CSNI_TRY(text_of(r, m[THREAD_PROCESS].value, &own.process));
+    own.pid = id_of(r, m[THREAD_PID].value);
+    own.tid = id_of(r, m[THREAD_TID].value);
+    if (r->p->flags & CSN_PROFILE_EVERY_SAMPLE) CSNI_TRY(csni_profile_thread(r->p, &own, &number, r->err));
+    CSNI_TRY(count_markers(r, m[THREAD_MARKERS].value));
+    if (m[THREAD_LIBS].value.size) CSNI_TRY(read_libs(r, m[THREAD_LIBS].value));
+    CSNI_TRY(read_tables(r, thread));
+    r->stacks.count = r->inlines.count = 0;
+    csni_profile_table_deinit(&r->inline_table);
+    for (size_t i = 0; i < r->stack_frame.items.count; i++) CSNI_TRY(read_stack(r, i));
+    return read_samples(r, m[THREAD_SAMPLES].value, number);
+}
+
+/* ---- the whole ---- */
+
 static csn_status read_meta(struct firefox_reader *r, struct csni_span meta) {
     struct json_member m[] = { { .key = "interval" }, { .key = "startTime" }, { .key = "preprocessedProfileVersion" },
                                { .key = "oscpu" }, { .key = "platform" }, { .key = "toolkit" } };
@@ -439,7 +450,7 @@ static csn_status read_root(struct firefox_reader *r) {
                              "more text after the profile, in a text of %zu bytes", r->scan.all.size);
     CSNI_TRY(csni_json_members(&r->scan, root, m, 5));
     CSNI_TRY(read_meta(r, m[0].value));
-    while (csni_json_item(&m[1].value, &item)) CSNI_TRY(read_lib(r, item));
+    CSNI_TRY(read_libs(r, m[1].value));
     r->shared = m[2].value;
     while (csni_json_item(&m[3].value, &item)) CSNI_TRY(read_thread(r, item));
     while (csni_json_item(&m[4].value, &item)) r->p->left_out++;

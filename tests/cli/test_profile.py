@@ -395,6 +395,18 @@ def test_ids_of_firefox_libraries(callsign, tmp_path, lib, found):
     assert ("area" in (tmp_path / "out.folded").read_text()) == found
 
 
+def test_libraries_of_firefox_threads(callsign, symbols, tmp_path):
+    """Before version 41 each thread had its own."""
+    profile = json.loads(firefox(False))
+    thread, = profile["threads"]
+    other = json.loads(json.dumps(thread))
+    thread["libs"], other["libs"] = profile.pop("libs"), [{"name": "other", "path": "/nowhere/other"}]
+    profile["threads"] = [other, thread]
+    (tmp_path / "in.json").write_text(json.dumps(profile))
+    callsign.good("profile", tmp_path / "in.json", "-o", tmp_path / "out.folded", "--no-search", "-q", "-s", symbols)
+    assert sorted((tmp_path / "out.folded").read_text().splitlines()) == ["JS;main;outer;inner 4", "JS;other+0x2010;other+0x1004 4", "[no frames] 2"]
+
+
 @pytest.mark.parametrize("shared", [False, True])
 def test_firefox_in(callsign, symbols, tmp_path, shared):
     """Tables in threads, as samply writes them, or shared by all, as newer versions have them."""
