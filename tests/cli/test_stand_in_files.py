@@ -165,6 +165,12 @@ def test_llvm_symbolizer_with_places_of_a_variable_and_ranges_that_are_not_reloc
     assert b"/src/v.c:7" in pair_for("llvm-symbolizer", folder).run("ours", [], lines, tmp_path).out
 
 
+def test_eu_addr2line_where_a_row_begins_outside_of_its_unit(folder, tmp_path):  # noqa: F811
+    (tmp_path / "e.s").write_text(DATA + RANGES.replace("f, 2, f + 3, .Lend - f - 3", "f + 1, 2, f + 4, .Lend - f - 4"))
+    subprocess.run([need("gcc"), "-nostdlib", "-no-pie", "-Wl,-Ttext=0x401000", "e.s", "-o", "e"], cwd=tmp_path, check=True)
+    all_same(pair_for("eu-addr2line", folder), tmp_path, *((["-ife", "e", addr], b"") for addr in ("0x401001", "0x401004")))
+
+
 def disordered_table(rng):
     """A line table whose rows come in any order, and whose sequences may end before they begin."""
     program = b""

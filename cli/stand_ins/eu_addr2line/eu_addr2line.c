@@ -265,7 +265,8 @@ static int answer(struct eu *e, const char *text) {
     if (e->symbols) put_symbol(e, m, place);
     if ((e->functions || e->symbols) && e->pretty) fputs("at ", stdout);
     put_line(e, unit, &place);
-    return e->inlines ? put_callers(e, unit, place) : 0;
+    if (!e->inlines) return 0;
+    return put_callers(e, m ? libdw_module_unit(m, place) : NULL, place); /* the row may begin in another unit, or in none */
 }
 
 /* ---- sessions ---- */
