@@ -100,7 +100,9 @@ static bool is_stack_json(struct csn_str line) {
 
 static enum input_kind kind_of(const char *format, struct csn_str line) {
     if (format && strcmp(format, "json") == 0) return KIND_JSON;
-    if (format && (strcmp(format, "ips") == 0 || strcmp(format, "minidump-json") == 0 || strcmp(format, "dotnet-json") == 0)) return KIND_REPORT;
+    if (format &&
+        (strcmp(format, "ips") == 0 || strcmp(format, "minidump-json") == 0 || strcmp(format, "dotnet-json") == 0))
+        return KIND_REPORT;
     if (format) return KIND_TEXT;
     while (line.len && strchr(" \t", line.ptr[0])) line = (struct csn_str){ line.ptr + 1, line.len - 1 };
     if (!line.len || line.ptr[0] != '{') return KIND_TEXT;

@@ -128,7 +128,8 @@ static bool names_function(struct csn_str name, struct csn_str wanted) {
     for (size_t i = 0; i < name.len; i++) {
         bool begins = i == 0 || (depth == 0 && (name.ptr[i - 1] == ' ' || name.ptr[i - 1] == '*' || name.ptr[i - 1] == '&'));
         const size_t end = begins ? wanted_end(name, i, wanted) : SIZE_MAX;
-        if (end != SIZE_MAX && ends_name(name, end) && !is_decltype(name, has_text_at(name, end, " (") ? end + 1 : end)) return true;
+        if (end != SIZE_MAX && ends_name(name, end) && !is_decltype(name, has_text_at(name, end, " (") ? end + 1 : end))
+            return true;
         char c = name.ptr[i];
         if (c == '(' && depth == 0 && i && is_inner_name(name, i)) continue;
         if (c == '(' && depth == 0 && is_decltype(name, i)) {

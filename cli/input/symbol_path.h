@@ -16,8 +16,8 @@ struct symbol_path {
     char *default_folder;
 };
 
-/* Of _NT_SYMBOL_PATH, elements `srv*FOLDER*URL`, `srv*URL`, `symsrv*DLL*FOLDER*URL`, `cache*FOLDER` and `URL` count; the first FOLDER is
- * where downloads are kept, else `symbols` in the cache's folder is. */
+/* Of _NT_SYMBOL_PATH, elements `srv*FOLDER*URL`, `srv*URL`, `symsrv*DLL*FOLDER*URL`, `cache*FOLDER` and `URL` count;
+ * the first FOLDER is where downloads are kept, else `symbols` in the cache's folder is. */
 void symbol_path_begin(struct symbol_path *path, const struct text_list *given);
 void symbol_path_set(const struct symbol_path *path, struct csn_companion_search_options *options);
 void symbol_path_end(struct symbol_path *path);

@@ -66,7 +66,8 @@ static bool read_elements(struct profile_frames *frames, struct csn_str line, si
     return add_names(frames, (struct csn_str){ line.ptr + from, end - from }) && profile_frames_end(frames, true, out_stack);
 }
 
-static bool read_folded_stack(struct profile_frames *frames, struct csn_str line, struct folded_counts *counts, struct folded_count *count) {
+static bool read_folded_stack(struct profile_frames *frames, struct csn_str line, struct folded_counts *counts,
+                              struct folded_count *count) {
     if (!read_elements(frames, line, folded_count_at(line) - 1, &count->stack)
         || !reserve_items(&counts->items, &counts->capacity, counts->count + 1, sizeof(*counts->items)))
         return false;
@@ -78,7 +79,8 @@ static bool read_folded_stack(struct profile_frames *frames, struct csn_str line
 
 static bool scaled_count(const struct folded_count *count, int64_t scale, int64_t *out) {
     const int64_t part = FRACTION_WHOLE / scale;
-    return !__builtin_mul_overflow(count->whole, scale, out) && !__builtin_add_overflow(*out, (count->fraction + part / 2) / part, out);
+    return !__builtin_mul_overflow(count->whole, scale, out) &&
+           !__builtin_add_overflow(*out, (count->fraction + part / 2) / part, out);
 }
 
 /* The largest scale that is wanted and at which all counts have 64 bits. */
@@ -99,11 +101,13 @@ static bool add_samples(struct csn_profile *profile, const struct folded_counts 
         snprintf(type, sizeof(type), "samples x%lld", (long long)scale);
         cli_error(path, "counts have fractions: they are taken times %lld", (long long)scale);
     }
-    if (csn_profile_add_value_type(profile, (struct csn_str){ type, strlen(type) }, CSN_STR("count"), &value_type, NULL) != CSN_OK) return false;
+    const struct csn_str type_text = { type, strlen(type) };
+    if (csn_profile_add_value_type(profile, type_text, CSN_STR("count"), &value_type, NULL) != CSN_OK) return false;
     struct csn_profile_sample sample = { .values = values, .value_count = value_type + 1 };
     for (size_t i = 0; i < counts->count; i++) {
         sample.stack = counts->items[i].stack;
-        if (!scaled_count(&counts->items[i], scale, &values[value_type])) values[value_type] = INT64_MAX; /* rounded up at scale 1 */
+        /* Rounded up at scale 1, it may have 64 bits. */
+        if (!scaled_count(&counts->items[i], scale, &values[value_type])) values[value_type] = INT64_MAX;
         if (csn_profile_add_sample(profile, &sample, NULL) != CSN_OK) return false;
     }
     return true;

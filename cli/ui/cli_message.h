@@ -10,7 +10,8 @@
 #define CLI_PRINTF(f, a)
 #endif
 
-/* `file` may be NULL. Of a URL, user, password and query are not shown. Control characters of the text are shown as \xNN, so that it stays one line. */
+/* `file` may be NULL. Of a URL, user, password and query are not shown. Control characters of the text are shown as
+ * \xNN, so that it stays one line. */
 void cli_error(const char *file, const char *format, ...) CLI_PRINTF(2, 3);
 
 /* A line of its own on stderr, without the program's name: summaries and events of a conversion. */

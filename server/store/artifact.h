@@ -48,7 +48,8 @@ bool debug_id_of_build_id(const char *id, char out[DEBUG_ID_SIZE]);
 bool debug_id_canonical(const char *text, char out[DEBUG_ID_SIZE]);
 /* Lower case; false unless all are hexadecimal digits, of even number, and fit. */
 bool build_id_canonical(const char *text, size_t size, char out[ID_TEXT_SIZE]);
-/* The size in digits of the next shorter build id that keys of SSQP fill up with zeros to `id`, from `size` on; 0: there is none. */
+/* The size in digits of the next shorter build id that keys of SSQP fill up with zeros to `id`, from `size` on; 0:
+ * there is none. */
 size_t build_id_shorter(const char *id, size_t size);
 /* Whether a name may be a file's name in the store: no separators, control characters, and not ., .. or the folder
  * that a store keeps for itself. */

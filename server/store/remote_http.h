@@ -9,7 +9,8 @@
 
 /* A server with a tree. */
 struct http_server_url {
-    char base[1024];       /* as it was given, without user, password and query, which no message and no file has, and without a '/' at its end */
+    /* As it was given, without user, password and query, which no message and no file has, and without a '/' at its end. */
+    char base[1024];
     char query[1024];      /* with its '?'; empty: none */
     char *user, *password; /* decoded; NULL: none. Of curl_free() */
 };

@@ -18,7 +18,8 @@ enum { MOST_CANDIDATES = 16 };
 static int find_shorter_build_id(struct symbol_store *store, const struct tree_query *query, struct artifact *out) {
     char id[ID_TEXT_SIZE];
     int count = 0;
-    for (size_t size = build_id_shorter(query->build_id, strlen(query->build_id)); size && !count; size = build_id_shorter(query->build_id, size)) {
+    for (size_t size = build_id_shorter(query->build_id, strlen(query->build_id)); size && !count;
+         size = build_id_shorter(query->build_id, size)) {
         snprintf(id, sizeof(id), "%.*s", (int)size, query->build_id);
         count = catalogue_find(store->catalogue, CATALOGUE_BUILD_ID, id, query->kinds, out, MOST_CANDIDATES);
     }

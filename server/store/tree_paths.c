@@ -26,7 +26,8 @@ static void small_letters(char *text) {
     for (; *text; text++) *text = (char)tolower((unsigned char)*text);
 }
 
-/* NAME/KEY/NAME, and in small letters: so want the key conventions of SSQP names and ids, and so have them trees that tell letters apart. */
+/* NAME/KEY/NAME, and in small letters: so want the key conventions of SSQP names and ids, and so have them trees
+ * that tell letters apart. */
 static void add_named(struct path_list *list, const char *name, const char *key) {
     size_t before = list->count;
     add_path(list, "%s/%s/%s", name, key, name);

@@ -119,8 +119,8 @@ static struct offset_column column_of(const struct index *x, uint32_t column, ui
     return (struct offset_column){ .x = x, .column = column, .size = size };
 }
 
-/* Parts that stand in the order of the rows: an offset that is less than the one before is one of the next 4 GiB. Rows of one file may
- * share a part. */
+/* Parts that stand in the order of the rows: an offset that is less than the one before is one of the next 4 GiB.
+ * Rows of one file may share a part. */
 static uint64_t next_offset(struct offset_column *c, uint32_t row) {
     const uint64_t off = cell(c->x, c->x->offsets, row, c->column), size = cell(c->x, c->x->sizes, row, c->column);
     if (c->size <= UINT32_MAX) return off;
@@ -141,7 +141,8 @@ static csn_status read_package_rows(struct index *x, const struct csn_allocator 
     x->row_count = x->units;
     if (x->unit_section > UINT32_MAX) x->unit_offs = csni_alloc_zeroed(alloc, x->units, sizeof *x->unit_offs);
     if (x->unit_section > UINT32_MAX && !x->unit_offs) return csni_fail_memory(err, (uint64_t)x->units * sizeof *x->unit_offs);
-    struct offset_column unit = column_of(x, x->unit_column, x->unit_section), abbrev = column_of(x, x->abbrev_column, x->abbrev_section),
+    struct offset_column unit = column_of(x, x->unit_column, x->unit_section),
+                         abbrev = column_of(x, x->abbrev_column, x->abbrev_section),
                          strings = column_of(x, x->str_offsets_column, x->str_offsets_section),
                          lists = column_of(x, x->rnglists_column, x->rnglists_section);
     for (uint32_t i = 0; i < x->units; i++) {
@@ -196,8 +197,10 @@ void csni_package_destroy(struct csni_package *package) {
     if (!package) return;
     csni_free(package->alloc, package->cu.rows, package->cu.row_count * sizeof *package->cu.rows);
     csni_free(package->alloc, package->tu.rows, package->tu.row_count * sizeof *package->tu.rows);
-    csni_free(package->alloc, package->cu.unit_offs, package->cu.unit_offs ? package->cu.row_count * sizeof *package->cu.unit_offs : 0);
-    csni_free(package->alloc, package->tu.unit_offs, package->tu.unit_offs ? package->tu.row_count * sizeof *package->tu.unit_offs : 0);
+    csni_free(package->alloc, package->cu.unit_offs,
+              package->cu.unit_offs ? package->cu.row_count * sizeof *package->cu.unit_offs : 0);
+    csni_free(package->alloc, package->tu.unit_offs,
+              package->tu.unit_offs ? package->tu.row_count * sizeof *package->tu.unit_offs : 0);
     csni_free(package->alloc, package, sizeof *package);
 }
 

@@ -13,8 +13,8 @@ struct csni_dwarf_sections;
 
 /* Of .debug_cu_index, and of .debug_tu_index, which may be empty. A damaged index of types is remembered in *damage and counts as
  * empty; a damaged index of units fails. Offsets have 32 bits: in sections of more than 4 GiB (llvm-dwp
- * -continue-on-cu-index-overflow), whose units stand in the order of the index, those that begin further on are known by that; if they
- * do not ascend, the index is damaged. */
+ * -continue-on-cu-index-overflow), whose units stand in the order of the index, those that begin further on are
+ * known by that; if they do not ascend, the index is damaged. */
 csn_status csni_package_create(const struct csni_dwarf_sections *sections, const struct csn_allocator *alloc,
                                struct csni_package **out, struct csn_error *damage, struct csn_error *err);
 void csni_package_destroy(struct csni_package *package); /* NULL is fine */

@@ -9,7 +9,8 @@
 static bool has_wide_strings(const struct csni_unit *unit) {
     const struct csni_dwarf_sections *sections = &unit->dwarf->sections;
     struct csni_span length;
-    return csni_span_sub(sections->str_offsets, unit->str_offsets_at, 4, &length) && csni_get32(length.ptr, sections->big_endian) == UINT32_MAX;
+    return csni_span_sub(sections->str_offsets, unit->str_offsets_at, 4, &length) &&
+           csni_get32(length.ptr, sections->big_endian) == UINT32_MAX;
 }
 
 /* Bases of the indexed sections. Where a producer leaves one out, the table is taken to be the first of its section, whose

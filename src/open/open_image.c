@@ -62,7 +62,8 @@ static struct member_state state_of_member(const struct csni_image *image, struc
     const size_t folder = slash && name.ptr[0] != '/' ? (size_t)(slash - image->path) + 1 : 0;
     char path[MEMBER_PATH_SIZE];
     struct stat st;
-    int size = snprintf(path, sizeof path, "%.*s%.*s", (int)folder, image->path, name.len < MEMBER_PATH_SIZE ? (int)name.len : 0, name.ptr);
+    int size = snprintf(path, sizeof path, "%.*s%.*s", (int)folder, image->path,
+                        name.len < MEMBER_PATH_SIZE ? (int)name.len : 0, name.ptr);
     if (size < 0 || size >= MEMBER_PATH_SIZE || stat(path, &st) != 0) return (struct member_state){ .hash = 0 };
     const struct timespec changed = csni_time_changed(&st);
     return (struct member_state){ .size = (uint64_t)st.st_size, .seconds = (uint64_t)changed.tv_sec,

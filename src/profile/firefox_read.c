@@ -318,8 +318,8 @@ static bool has_any(struct csn_str text, const char *const *words) {
 
 /* By what meta tells of the system. */
 static void set_system(struct firefox_reader *r, struct csn_str text) {
-    static const char *const macho[] = { "mac", "cocoa", "iphone", NULL }, *const elf[] = { "linux", "x11", "gtk", "android", "bsd", NULL },
-                      *const pe[] = { "windows", NULL };
+    static const char *const macho[] = { "mac", "cocoa", "iphone", NULL }, *const pe[] = { "windows", NULL },
+                      *const elf[] = { "linux", "x11", "gtk", "android", "bsd", NULL };
     if (r->libs != LIBS_UNKNOWN) return;
     r->libs = has_any(text, macho) ? LIBS_MACHO : has_any(text, elf) ? LIBS_ELF : has_any(text, pe) ? LIBS_PE : LIBS_UNKNOWN;
 }
@@ -331,8 +331,9 @@ static enum lib_kind kind_of(const struct firefox_reader *r, struct csn_str path
     return has_word(path, ".so") ? LIBS_ELF : LIBS_UNKNOWN;
 }
 
-/* From Breakpad's form of an id: a UUID as it is, or a GUID, whose first fields are in the other byte order: that of a PDB, which is the build
- * id of a Windows image, or the first 16 bytes of a build id. Empty: the form is another one, or it is all zeros. */
+/* From Breakpad's form of an id: a UUID as it is, or a GUID, whose first fields are in the other byte order: that of
+ * a PDB, which is the build id of a Windows image, or the first 16 bytes of a build id. Empty: the form is another
+ * one, or it is all zeros. */
 static struct csn_str breakpad_digits(struct csn_str breakpad_id, bool is_turned, char out[32]) {
     static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
     bool is_zero = true;
@@ -344,8 +345,8 @@ static struct csn_str breakpad_digits(struct csn_str breakpad_id, bool is_turned
     return is_zero ? CSN_STR("") : (struct csn_str){ out, 32 };
 }
 
-/* A Windows image's code id is a time stamp and a size, and no build id. Without a code id, Breakpad's tells enough; where it is not known
- * what it is made of, none is better than a wrong one, which would refuse the right file. */
+/* A Windows image's code id is a time stamp and a size, and no build id. Without a code id, Breakpad's tells enough;
+ * where it is not known what it is made of, none is better than a wrong one, which would refuse the right file. */
 static struct csn_str build_id_digits(enum lib_kind kind, struct csn_str code_id, struct csn_str breakpad_id, char out[32]) {
     if (kind != LIBS_PE && code_id.len) return code_id;
     return kind == LIBS_UNKNOWN ? CSN_STR("") : breakpad_digits(breakpad_id, kind != LIBS_MACHO, out);

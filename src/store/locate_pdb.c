@@ -44,8 +44,10 @@ static csn_status pdb_in_tree(struct csni_locate_query *query, const char *dir, 
     bool differs = csni_small_letters(wanted->name, small_name, sizeof small_name);
     csni_small_letters(wanted->id, small_id, sizeof small_id);
     csn_status status = csni_locate_tryf(query, CSNI_PROOF_ID, "%s/%s/%s/%s", dir, wanted->name, wanted->id, wanted->name);
-    if (status == CSN_NONE) status = csni_locate_tryf(query, CSNI_PROOF_ID, "%s/%s/%s/%s", dir, wanted->name, small_id, wanted->name);
-    if (status == CSN_NONE && differs) status = csni_locate_tryf(query, CSNI_PROOF_ID, "%s/%s/%s/%s", dir, small_name, small_id, small_name);
+    if (status == CSN_NONE)
+        status = csni_locate_tryf(query, CSNI_PROOF_ID, "%s/%s/%s/%s", dir, wanted->name, small_id, wanted->name);
+    if (status == CSN_NONE && differs)
+        status = csni_locate_tryf(query, CSNI_PROOF_ID, "%s/%s/%s/%s", dir, small_name, small_id, small_name);
     return status;
 }
 

@@ -143,8 +143,8 @@ static bool make_url(const char *server, const char *name, const char *id, char 
     return added >= 0 && (size_t)added < capacity - len;
 }
 
-/* Servers of files that tell letters apart have names and ids as symstore wrote them, or in small letters, as the key conventions of
- * SSQP want them. */
+/* Servers of files that tell letters apart have names and ids as symstore wrote them, or in small letters, as the
+ * key conventions of SSQP want them. */
 static csn_status fetch_from(const struct csni_curl_library *library, const struct csn_companion_search_options *options,
                              const char *server, const char *name, const char *id, const char *path, struct csn_error *err) {
     char url[CSNI_PATH_SIZE], small_name[CSNI_PATH_SIZE], small_id[CSNI_PATH_SIZE];
@@ -152,7 +152,8 @@ static csn_status fetch_from(const struct csni_curl_library *library, const stru
     if (make_url(server, name, id, url, sizeof url)) status = fetch_to(library, options, server, url, path, err);
     bool name_differs = csni_small_letters(name, small_name, sizeof small_name);
     bool id_differs = csni_small_letters(id, small_id, sizeof small_id);
-    if (status == CSN_NONE && (name_differs || id_differs) && !(err && err->text[0]) && make_url(server, small_name, small_id, url, sizeof url))
+    if (status == CSN_NONE && (name_differs || id_differs) && !(err && err->text[0]) &&
+        make_url(server, small_name, small_id, url, sizeof url))
         status = fetch_to(library, options, server, url, path, err);
     return status;
 }

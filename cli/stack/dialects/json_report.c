@@ -1,7 +1,7 @@
 /* Reports of crashes in JSON: threads with frames, to be answered or written again with names in them.
  *
- * In place, frames get "function", "function_offset", "file" and "line", of the function that the call was compiled into, and "inlined" with
- * the names of the calls within it, innermost first. */
+ * In place, frames get "function", "function_offset", "file" and "line", of the function that the call was compiled
+ * into, and "inlined" with the names of the calls within it, innermost first. */
 #define _GNU_SOURCE
 #include "stack/dialects/json_report.h"
 
@@ -16,7 +16,8 @@ enum { INLINED_MAX = 1024 };
 
 struct csn_str report_text_member(struct csn_str object, const char *key, char *scratch) {
     struct csn_str value;
-    if (!json_span_find(object, key, &value) || value.len > REPORT_TEXT_MAX || value.ptr[0] != '"') return (struct csn_str){ "", 0 };
+    if (!json_span_find(object, key, &value) || value.len > REPORT_TEXT_MAX || value.ptr[0] != '"')
+        return (struct csn_str){ "", 0 };
     return (struct csn_str){ scratch, json_span_text(value, scratch) };
 }
 
@@ -66,8 +67,8 @@ static void fill_report_frame(struct json_writer *w, const struct report_shape *
     json_put_object(w, object, members, count);
 }
 
-bool report_answer_thread(struct stack_session *session, const struct report_shape *shape, struct csn_str thread, struct json_writer *w,
-                          struct stack_output *output) {
+bool report_answer_thread(struct stack_session *session, const struct report_shape *shape, struct csn_str thread,
+                          struct json_writer *w, struct stack_output *output) {
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_str frames, key, object;
     if (!json_span_find(thread, shape->frames, &frames) || !json_span_is_array(frames)) return true;
@@ -87,8 +88,8 @@ bool report_answer_thread(struct stack_session *session, const struct report_sha
     return true;
 }
 
-bool report_answer_threads(struct stack_session *session, const struct report_shape *shape, struct csn_str threads, struct json_writer *w,
-                           struct stack_output *output) {
+bool report_answer_threads(struct stack_session *session, const struct report_shape *shape, struct csn_str threads,
+                           struct json_writer *w, struct stack_output *output) {
     struct json_items items = json_items_of(threads);
     struct csn_str key, thread;
     if (!json_span_is_array(threads)) return true;

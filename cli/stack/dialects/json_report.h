@@ -22,9 +22,9 @@ struct report_shape {
 };
 
 /* Of an object, or of an array of them. `w`: NULL where stacks are written on their own. */
-bool report_answer_thread(struct stack_session *session, const struct report_shape *shape, struct csn_str thread, struct json_writer *w,
-                          struct stack_output *output);
-bool report_answer_threads(struct stack_session *session, const struct report_shape *shape, struct csn_str threads, struct json_writer *w,
-                           struct stack_output *output);
+bool report_answer_thread(struct stack_session *session, const struct report_shape *shape, struct csn_str thread,
+                          struct json_writer *w, struct stack_output *output);
+bool report_answer_threads(struct stack_session *session, const struct report_shape *shape, struct csn_str threads,
+                           struct json_writer *w, struct stack_output *output);
 
 #endif

@@ -1,9 +1,10 @@
 /* Crash reports of .NET (createdump --crashreport, DOTNET_EnableCrashReport): an object whose "payload" has "threads".
  *
- *     {"is_managed":"false","module_address":"0x7f1af12fd000","native_address":"0x7f1af12fe161","native_offset":"0x9","native_module":"liborders.so"}
+ *     {"is_managed":"false","module_address":"0x7f1af12fd000","native_address":"0x7f1af12fe161","native_module":"liborders.so"}
  *
- * Addresses of callers are return addresses. Managed frames have compiled code, of which no index tells; their method has a name already. In
- * place, native frames are filled in (json_report.c): "unmanaged_name" is the exported function before the address, which may be another. */
+ * Addresses of callers are return addresses. Managed frames have compiled code, of which no index tells; their
+ * method has a name already. In place, native frames are filled in (json_report.c): "unmanaged_name" is the exported
+ * function before the address, which may be another. */
 #include "stack/dialects/json_report.h"
 #include "ui/json_span.h"
 

@@ -38,7 +38,8 @@ bool stack_minidump_report(struct stack_session *session, struct csn_str text, b
 bool stack_dotnet_recognize(struct csn_str root);
 bool stack_dotnet_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output,
                          struct stack_json_error *error);
-/* Any of these reports in JSON. `format`: "ips", "minidump-json" or "dotnet-json" where it is known, NULL to tell it from the text. */
+/* Any of these reports in JSON. `format`: "ips", "minidump-json" or "dotnet-json" where it is known, NULL to tell it
+ * from the text. */
 bool stack_report(struct stack_session *session, struct csn_str text, const char *format, bool in_place,
                   struct stack_output *output, struct stack_json_error *error);
 /* That the report `text` is not `what`, and in which line. */

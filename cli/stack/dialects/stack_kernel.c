@@ -240,7 +240,8 @@ static bool skip_sparc(struct line_scan *s, struct frame_lead *lead) {
         value = at;
         if (!scan_char(&value, '[') || !scan_number(&value, 16, &pc)) return false;
         const size_t digits = value.at - at.at - 1;
-        if ((digits != WIDE_DIGITS && digits != WIDE_DIGITS / 2) || !scan_text(&value, lead->is_caller ? "]: " : "] ")) return false;
+        if ((digits != WIDE_DIGITS && digits != WIDE_DIGITS / 2) || !scan_text(&value, lead->is_caller ? "]: " : "] "))
+            return false;
         lead->is_call = lead->is_caller || digits == WIDE_DIGITS;
         at = value;
     }

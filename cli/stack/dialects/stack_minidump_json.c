@@ -42,7 +42,8 @@ static bool add_minidump_module(struct stack_session *session, struct csn_str ob
     uint32_t module;
     if (!names.name.len) names.name = report_text_member(object, "debug_file", name);
     if (!report_hex_member(object, "base_addr", &start) || !report_hex_member(object, "end_addr", &end) || end < start) return true;
-    if (is_pdb(report_text_member(object, "debug_file", debug_file))) parse_guid(report_text_member(object, "debug_id", id), &names.id);
+    if (is_pdb(report_text_member(object, "debug_file", debug_file)))
+        parse_guid(report_text_member(object, "debug_id", id), &names.id);
     else build_id_parse(report_text_member(object, "code_id", id), &names.id);
     if (!session_add_module(session, &names, start, end, 0, &module)) return false;
     session->modules->items[module].bias = start;
@@ -68,7 +69,8 @@ static bool add_minidump_frame(struct stack_session *session, struct csn_str obj
     uint32_t flags = session->frame_count ? CSN_STACK_EITHER : CSN_STACK_EXACT, module = NO_MODULE;
     report_hex_member(object, "offset", &pc);
     struct csn_str module_name = report_text_member(object, "module", name);
-    if (module_name.len && report_hex_member(object, "module_offset", &offset)) module = session_name_module(session, module_name, NULL);
+    if (module_name.len && report_hex_member(object, "module_offset", &offset))
+        module = session_name_module(session, module_name, NULL);
     if (module == NO_MODULE) return session_add_frame(session, pc, NO_MODULE, flags);
     return session_add_frame(session, report_offset_in_image(session, module, offset), module, flags | CSN_STACK_ADDRESS);
 }
@@ -99,7 +101,8 @@ bool stack_minidump_report(struct stack_session *session, struct csn_str text, b
         good = add_minidump_modules(session, root);
         if (good && crashing.len && crashing_first) good = report_answer_thread(session, &minidump_shape, crashing, writer, output);
         if (good) good = report_answer_threads(session, &minidump_shape, threads, writer, output);
-        if (good && crashing.len && !crashing_first) good = report_answer_thread(session, &minidump_shape, crashing, writer, output);
+        if (good && crashing.len && !crashing_first)
+            good = report_answer_thread(session, &minidump_shape, crashing, writer, output);
     }
     if (in_place) json_copy_until(&w, text.ptr + text.len);
     return good;

@@ -163,7 +163,13 @@ static bool read_module_load(struct stack_modules *modules, struct line_scan *s)
     return true;
 }
 
-/* "00007ff6`12340000 00007ff6`12346000   orders   C (deferred)", a row of `lm`. Modules that were unloaded have no state in brackets. */
+static bool is_blank_or_flag(char c) { return is_blank_char(c) || (c >= 'A' && c <= 'Z'); }
+
+/* "orders!main", "orders+0x12": of a stack. */
+static bool names_place(struct csn_str text) { return memchr(text.ptr, '!', text.len) || memchr(text.ptr, '+', text.len); }
+
+/* "00007ff6`12340000 00007ff6`12346000   orders   C (deferred)", a row of `lm`. Modules that were unloaded have no
+ * state in brackets. */
 static bool read_module_row(struct stack_modules *modules, struct line_scan *s) {
     struct module_names names = { .name = { "", 0 } };
     uint64_t start, end;
@@ -174,9 +180,8 @@ static bool read_module_row(struct stack_modules *modules, struct line_scan *s) 
     if (end <= start || !scan_find(&name, " (", &bracket)) return false;
     while (name.at < bracket && !is_blank_char(rest.ptr[name.at])) name.at++;
     names.name = (struct csn_str){ rest.ptr, name.at };
-    while (name.at < bracket && (is_blank_char(rest.ptr[name.at]) || (rest.ptr[name.at] >= 'A' && rest.ptr[name.at] <= 'Z'))) name.at++;
-    if (name.at != bracket || !names.name.len || memchr(names.name.ptr, '!', names.name.len) || memchr(names.name.ptr, '+', names.name.len))
-        return false;
+    while (name.at < bracket && is_blank_or_flag(rest.ptr[name.at])) name.at++;
+    if (name.at != bracket || !names.name.len || names_place(names.name)) return false;
     stack_modules_add_image(modules, &names, start, end);
     return true;
 }

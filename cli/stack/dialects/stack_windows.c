@@ -6,7 +6,7 @@
  *     Faulting module name: orders.dll, version: 1.0.0.0       of the event log: the offset stands in a later line
  *     Fault offset: 0x0000000000001161
  *     =>0 0x0000000140001161 in orders (+0x1161) (0x000000000021fe30)      Wine
- *        at orders!<BaseAddress>+0x1161                        .NET Native and NativeAOT: the file without its ending; a return address
+ *        at orders!<BaseAddress>+0x1161                        .NET Native and NativeAOT: the file without its ending
  *        at Orders.Program.Main(String[]) + 0x21               the same, where the program has names: there is no index that does
  */
 #include "stack/dialects/dialects.h"

@@ -1,8 +1,9 @@
 /* An index in several files, each a whole index of its own for neighbouring functions.
  *
  * The functions of a segment are copied, with everything they hold, into a batch of its own, which then takes the way of an
- * index that is written anew. The files get their names when all are written: a conversion that fails leaves none. A segment ends as the reference tool's does: where what has been taken so far has reached the
- * size that is wanted; only functions of one start stay together, whose files would have the same name. */
+ * index that is written anew. The files get their names when all are written: a conversion that fails leaves none. A
+ * segment ends as the reference tool's does: where what has been taken so far has reached the size that is wanted;
+ * only functions of one start stay together, whose files would have the same name. */
 #include "convert/outputs/segments.h"
 
 #include <stdio.h>
