@@ -81,6 +81,7 @@ static bool has_mark(struct csn_str package, struct csn_str module) {
 }
 
 bool csni_haskell_demangle(struct csn_str name, struct csni_name_text *out) {
+    if (name.ptr[0] == '_') name = csni_part(name, 1, name.len); /* Mach-O puts one before every name */
     const char *kind = kind_of(name);
     if (!kind) return false;
     name.len -= strlen(kind) + 1;
