@@ -59,6 +59,19 @@ def test_gsymutil_reads_and_writes_streams_like_the_tool(files, folder):  # noqa
     assert (files / "app.gs").read_bytes() in done.out and done.code == 0
 
 
+def test_gsymutil_with_functions_that_the_linker_removed_in_parts(folder, tmp_path):  # noqa: F811
+    """Of a function in two parts, both removed, ld leaves a list of empty ranges: LLVM stores its name, and no function."""
+    (tmp_path / "h.c").write_text("__attribute__((cold, noinline)) void rare(int x) { __asm__ volatile(\"\" :: \"r\"(x)); }\n"
+                                  "int gone(int x) { if (__builtin_expect(x == 77, 0)) { rare(x); rare(x + 1); } return x * 3; }\n"
+                                  "int main(int argc, char **argv) { return argc + !argv; }\n")
+    subprocess.run([need("gcc"), "-gdwarf-4", "-O2", "-ffunction-sections", "-Wl,--gc-sections", "h.c", "-o", "h"], cwd=tmp_path, check=True)
+    pair, made = pair_for("llvm-gsymutil", folder), []
+    for which in ("theirs", "ours"):
+        pair.run(which, ["--num-threads=1", "--convert=h", "--out-file=h.gsym"], b"", tmp_path)
+        made.append((tmp_path / "h.gsym").read_bytes())
+    assert made[0] == made[1] and b"\0gone\0" in made[1]
+
+
 def test_gsymutil_options_are_read_before_they_are_judged(files, folder):  # noqa: F811
     words = ("-o=x", "-vo", "--verify= -o x", "--addres=1 -q", "--num-threads=x --arch", "-q --num-threads=x", "--num-threads=x --num-threads=1", "--num-threads=4294967296",
              "--segment-size=x --num-threads=y", "--address=y --segment-size=x", "--address=y -hv", "-version")

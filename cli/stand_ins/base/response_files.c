@@ -136,7 +136,10 @@ static bool is_refused(const struct open_files *open, const char *path, const st
 
 static void add_open(struct open_files *open, const char *path, const struct stat *st, int at, int inner_count) {
     for (size_t i = 0; i < open->count; i++) open->items[i].end += inner_count - 1;
-    if (open->count == open->capacity) open->items = need(realloc(open->items, (open->capacity = 2 * open->capacity + 8) * sizeof *open->items));
+    if (open->count == open->capacity) {
+        open->capacity = 2 * open->capacity + 8;
+        open->items = need(realloc(open->items, open->capacity * sizeof *open->items));
+    }
     open->items[open->count].path = whole_path(path);
     open->items[open->count].st = *st;
     open->items[open->count++].end = at + inner_count;

@@ -47,25 +47,6 @@ bool gsym_die_constant(const struct csn_debug_die *die, uint32_t attribute, uint
     return found;
 }
 
-bool gsym_die_ranges(const struct gsym_unit *u, const struct csn_debug_die *die, struct csn_range **out, size_t *out_count) {
-    struct csn_debug_value value;
-    size_t count = 0;
-    *out = NULL;
-    *out_count = 0;
-    if (csn_debug_die_attribute(die, DW_AT_low_pc, &value) != CSN_OK &&
-        csn_debug_die_attribute(die, DW_AT_ranges, &value) != CSN_OK)
-        return false;
-    if (csn_debug_die_ranges(die, NULL, 0, &count, NULL) != CSN_OK || !count) return false;
-    *out = zeroed_memory(count, sizeof **out);
-    (void)csn_debug_die_ranges(die, *out, count, &count, NULL);
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t low = llvm_raw_addr(u->module, (*out)[i].start, NULL);
-        (*out)[i] = (struct csn_range){ low, low + ((*out)[i].end - (*out)[i].start) };
-    }
-    *out_count = count;
-    return true;
-}
-
 bool gsym_unit_file(struct gsym_unit *u, uint64_t file, uint32_t *out) {
     if (!u->lines || file >= u->file_count) return false;
     if (u->files[file] == UINT32_MAX) {

@@ -45,7 +45,9 @@ static void read_head(const char *path, struct head *out) {
     if (file) fclose(file);
 }
 
-static bool begins_with(const struct head *h, const char *magic, size_t size) { return h->count >= size && memcmp(h->bytes, magic, size) == 0; }
+static bool begins_with(const struct head *h, const char *magic, size_t size) {
+    return h->count >= size && memcmp(h->bytes, magic, size) == 0;
+}
 
 static uint64_t number_at(const struct head *h, size_t at, unsigned size, bool big) {
     uint64_t value = 0;
@@ -103,7 +105,8 @@ static const char *image_problem(const struct head *h) {
     const uint64_t entry = is_64 ? 32 : 20, count = number_at(h, 4, 4, true);
     const unsigned word = is_64 ? 8 : 4;
     if (!count) return "truncated or malformed fat file (contains zero architecture types)";
-    if (h->size < 8 + count * entry) return say("truncated or malformed fat file (fat_arch%s structs would extend past the end of the file)", is_64 ? "_64" : "");
+    if (h->size < 8 + count * entry)
+        return say("truncated or malformed fat file (fat_arch%s structs would extend past the end of the file)", is_64 ? "_64" : "");
     for (uint64_t at = 8; count && at < 8 + count * entry && at + entry <= h->count; at += entry) {
         const uint64_t type = number_at(h, at, 4, true), subtype = number_at(h, at + 4, 4, true) & 0xffffff,
                        off = number_at(h, at + 8, word, true), size = number_at(h, at + 8 + word, word, true);
@@ -129,7 +132,8 @@ static const char *sections_problem(const struct head *h) {
     const unsigned word = is_64 ? 8 : 4;
     const size_t header = is_64 ? 64 : 52, entry = is_64 ? 64 : 40, sizes = 24 + 3 * word + 10; /* after flags, and sizes of program headers */
     if (h->size < header) return say("invalid buffer: the size (%" PRIu64 ") is smaller than an ELF header (%zu)", h->size, header);
-    const uint64_t off = number_at(h, 24 + 2 * word, word, big), entry_size = number_at(h, sizes, 2, big), count = number_at(h, sizes + 2, 2, big);
+    const uint64_t off = number_at(h, 24 + 2 * word, word, big);
+    const uint64_t entry_size = number_at(h, sizes, 2, big), count = number_at(h, sizes + 2, 2, big);
     if (!off) return NULL;
     if (entry_size != entry) return say("invalid e_shentsize in ELF header: %" PRIu64, entry_size);
     if (off > h->size || h->size - off < entry) return say("section header table goes past the end of the file: e_shoff = 0x%" PRIx64, off);
