@@ -8,6 +8,8 @@ import pytest
 from console_blocks import ROOT
 from programs import need
 
+pytestmark = pytest.mark.plain_build  # the command is not run
+
 
 @pytest.fixture
 def tree(tmp_path):

@@ -156,6 +156,7 @@ static void expand(int *argc, char ***argv, bool gnu) {
     int count = 0, files = 0;
     char **words = NULL;
     struct open_files open = { 0 };
+    bool ends = false;
     for (int i = 0; i < *argc; i++) push_word(&words, &count, (*argv)[i]);
     for (int i = 1; i < count; i++) {
         const char *word = words[i];
@@ -163,8 +164,8 @@ static void expand(int *argc, char ***argv, bool gnu) {
         close_read(&open, i);
         if (word[0] != '@') continue;
         files++;
-        if (gnu && !may_read(words[0], word + 1, files)) exit(1);
-        if (files >= MAX_FILES) break;
+        ends = gnu && !may_read(words[0], word + 1, files);
+        if (ends || files >= MAX_FILES) break;
         if (stat(gnu || word[1] ? word + 1 : ".", &st) != 0) continue;
         if (!gnu && is_refused(&open, word + 1, &st)) break;
         char *text = read_text(word + 1), **inner = NULL;
@@ -181,6 +182,7 @@ static void expand(int *argc, char ***argv, bool gnu) {
     free(open.items);
     *argc = count;
     *argv = keep_words(words);
+    if (ends) exit(1);
 }
 
 void gnu_expand_arguments(int *argc, char ***argv) { expand(argc, argv, true); }
