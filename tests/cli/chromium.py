@@ -65,7 +65,16 @@ class Page:
     def wait_for(self, method):
         deadline = time.monotonic() + TIMEOUT
         while not any(event.get("method") == method for event in self.events):
-            self.events.append(self.read(deadline))
+            try:
+                self.events.append(self.read(deadline))
+            except AssertionError as error:
+                raise AssertionError(f"{error}: no {method}; requests without an end: {self.unanswered()}; {self.complaints()}") from error
+
+    def unanswered(self):
+        ended = {event["params"]["requestId"] for event in self.events
+                 if event.get("method") in ("Network.loadingFinished", "Network.loadingFailed")}
+        return [event["params"]["request"]["url"] for event in self.events
+                if event.get("method") == "Network.requestWillBeSent" and event["params"]["requestId"] not in ended]
 
     def open(self, path):
         self.events.clear()
