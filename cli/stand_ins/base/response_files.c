@@ -159,9 +159,10 @@ static void expand(int *argc, char ***argv, bool gnu) {
     bool ends = false;
     for (int i = 0; i < *argc; i++) push_word(&words, &count, (*argv)[i]);
     for (int i = 1; i < count; i++) {
-        const char *word = words[i];
+        char *word = words[i];
         struct stat st;
         close_read(&open, i);
+        const bool is_of_file = open.count > 0;
         if (word[0] != '@') continue;
         files++;
         ends = gnu && !may_read(words[0], word + 1, files);
@@ -176,6 +177,7 @@ static void expand(int *argc, char ***argv, bool gnu) {
         add_open(&open, word + 1, &st, i, inner_count);
         replace_word(&words, &count, i, inner, inner_count);
         free(inner);
+        if (is_of_file) free(word);
         i--;
     }
     close_read(&open, count);

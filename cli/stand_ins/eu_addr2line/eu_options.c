@@ -196,7 +196,7 @@ static int take_option(struct eu *e, int option, const char *word) {
         e->program = optarg;
         e->short_name = strrchr(optarg, '/') ? strrchr(optarg, '/') + 1 : optarg;
         break;
-    case OPT_HANG: (void)sleep(optarg ? (unsigned)atoi(optarg) : 3600); break;
+    case OPT_HANG: (void)sleep(optarg ? (unsigned)strtol(optarg, NULL, 10) : 3600); break;
     case 'k': case 'K':
         if (!may_ask_for(e, option)) return refuse_usage(e);
         if (option == 'k' && open_kernel(e)) break;
