@@ -98,11 +98,16 @@ static bool is_stack_json(struct csn_str line) {
     return false;
 }
 
+static bool is_report_format(const char *format) {
+    static const char *const reports[] = { "ips", "minidump-json", "dotnet-json" };
+    for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++)
+        if (strcmp(format, reports[i]) == 0) return true;
+    return false;
+}
+
 static enum input_kind kind_of(const char *format, struct csn_str line) {
     if (format && strcmp(format, "json") == 0) return KIND_JSON;
-    if (format &&
-        (strcmp(format, "ips") == 0 || strcmp(format, "minidump-json") == 0 || strcmp(format, "dotnet-json") == 0))
-        return KIND_REPORT;
+    if (format && is_report_format(format)) return KIND_REPORT;
     if (format) return KIND_TEXT;
     while (line.len && strchr(" \t", line.ptr[0])) line = (struct csn_str){ line.ptr + 1, line.len - 1 };
     if (!line.len || line.ptr[0] != '{') return KIND_TEXT;
@@ -325,9 +330,7 @@ static bool answer_file(struct stack_run *run, const char *path) {
 }
 
 static bool format_is_known(const char *format) {
-    static const char *const known[] = { "json", "ips", "minidump-json", "dotnet-json" };
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (strcmp(format, known[i]) == 0) return true;
+    if (strcmp(format, "json") == 0 || is_report_format(format)) return true;
     for (size_t i = 0; i < DIALECT_COUNT; i++)
         if (strcmp(format, stack_dialects[i]->name) == 0) return true;
     cli_error(NULL, "no input format '%s' (see callsign stack --help)", format);

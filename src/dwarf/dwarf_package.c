@@ -197,10 +197,8 @@ void csni_package_destroy(struct csni_package *package) {
     if (!package) return;
     csni_free(package->alloc, package->cu.rows, package->cu.row_count * sizeof *package->cu.rows);
     csni_free(package->alloc, package->tu.rows, package->tu.row_count * sizeof *package->tu.rows);
-    csni_free(package->alloc, package->cu.unit_offs,
-              package->cu.unit_offs ? package->cu.row_count * sizeof *package->cu.unit_offs : 0);
-    csni_free(package->alloc, package->tu.unit_offs,
-              package->tu.unit_offs ? package->tu.row_count * sizeof *package->tu.unit_offs : 0);
+    csni_free(package->alloc, package->cu.unit_offs, package->cu.row_count * sizeof *package->cu.unit_offs);
+    csni_free(package->alloc, package->tu.unit_offs, package->tu.row_count * sizeof *package->tu.unit_offs);
     csni_free(package->alloc, package, sizeof *package);
 }
 

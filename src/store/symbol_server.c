@@ -150,10 +150,10 @@ static csn_status fetch_from(const struct csni_curl_library *library, const stru
     char url[CSNI_PATH_SIZE], small_name[CSNI_PATH_SIZE], small_id[CSNI_PATH_SIZE];
     csn_status status = CSN_NONE;
     if (make_url(server, name, id, url, sizeof url)) status = fetch_to(library, options, server, url, path, err);
+    if (status != CSN_NONE || (err && err->text[0])) return status;
     bool name_differs = csni_small_letters(name, small_name, sizeof small_name);
     bool id_differs = csni_small_letters(id, small_id, sizeof small_id);
-    if (status == CSN_NONE && (name_differs || id_differs) && !(err && err->text[0]) &&
-        make_url(server, small_name, small_id, url, sizeof url))
+    if ((name_differs || id_differs) && make_url(server, small_name, small_id, url, sizeof url))
         status = fetch_to(library, options, server, url, path, err);
     return status;
 }

@@ -29,15 +29,22 @@ struct reading {
     bool is_disordered;
 };
 
-static void put_in_place(struct reading *r, const struct bfd_row *row) {
-    struct bfd_lines *l = r->lines;
-    const bool is_by_head = !sorts_after(row, &l->rows[r->head]) && (r->head == r->first || sorts_after(row, &l->rows[r->head - 1]));
-    size_t at = r->head, end = l->row_count;
-    for (at = is_by_head ? at : r->first; !is_by_head && at < end;) {
+/* The first row of the sequence that the row does not sort after. */
+static size_t find_place(const struct reading *r, const struct bfd_row *row) {
+    const struct bfd_lines *l = r->lines;
+    size_t at = r->first;
+    for (size_t end = l->row_count; at < end;) {
         const size_t middle = at + (end - at) / 2;
         if (sorts_after(row, &l->rows[middle])) at = middle + 1;
         else end = middle;
     }
+    return at;
+}
+
+static void put_in_place(struct reading *r, const struct bfd_row *row) {
+    struct bfd_lines *l = r->lines;
+    const bool is_by_head = !sorts_after(row, &l->rows[r->head]) && (r->head == r->first || sorts_after(row, &l->rows[r->head - 1]));
+    const size_t at = is_by_head ? r->head : find_place(r, row);
     r->moves += l->row_count - at;
     push_row(l, row);
     memmove(l->rows + at + 1, l->rows + at, (l->row_count - 1 - at) * sizeof *row);

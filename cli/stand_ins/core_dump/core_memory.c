@@ -11,14 +11,13 @@
 
 enum { MAX_EFFORT = 1 << 26, MAX_DISORDER = 1 << 12, MORE_COPIES = 64 << 20 };
 
-bool core_memory_step(struct core_memory *m) { return m->effort && m->effort--; }
-
 static bool take(uint64_t *from, uint64_t amount) {
     const bool has = *from >= amount;
     *from = has ? *from - amount : 0;
     return has;
 }
 
+bool core_memory_step(struct core_memory *m) { return take(&m->effort, 1); }
 bool core_memory_spend(struct core_memory *m, uint64_t steps) { return take(&m->effort, steps); }
 bool core_memory_may_copy(struct core_memory *m, uint64_t size) { return take(&m->copies, size); }
 

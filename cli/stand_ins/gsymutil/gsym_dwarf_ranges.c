@@ -3,32 +3,17 @@
 
 #include "stand_ins/base/dwarf_words.h"
 #include "stand_ins/base/growth.h"
+#include "stand_ins/gsymutil/gsym_bytes.h"
 #include "stand_ins/gsymutil/gsym_dwarf.h"
 
-/* A list that is read; `bad` once it has no end. */
+/* A list that is read. */
 struct list {
-    const unsigned char *p, *end;
-    bool big, bad;
+    struct gsym_bytes bytes;
     unsigned size;           /* of addresses */
     uint64_t base, mask;
 };
 
-static uint64_t take_number(struct list *l, unsigned size) {
-    uint64_t value = 0;
-    if ((size_t)(l->end - l->p) < size) l->bad = true;
-    for (unsigned i = 0; !l->bad && i < size; i++) value |= (uint64_t)l->p[i] << 8 * (l->big ? size - 1 - i : i);
-    if (!l->bad) l->p += size;
-    return value;
-}
-
-static uint64_t take_leb(struct list *l) {
-    uint64_t value = 0, byte = 0x80;
-    for (unsigned shift = 0; (byte & 0x80) && !l->bad; shift += 7) {
-        byte = take_number(l, 1);
-        if (shift < 64) value |= (byte & 0x7f) << shift;
-    }
-    return value;
-}
+static uint64_t take_address(struct list *l) { return gsym_take_number(&l->bytes, l->size); }
 
 static void push(struct gsym_ranges *out, const struct list *l, uint64_t low, uint64_t high) {
     const struct csn_range made = { low & l->mask, high & l->mask };
@@ -36,9 +21,9 @@ static void push(struct gsym_ranges *out, const struct list *l, uint64_t low, ui
 }
 
 static void read_old(struct list *l, struct gsym_ranges *out) {
-    while (!l->bad) {
-        const uint64_t low = take_number(l, l->size), high = take_number(l, l->size);
-        if (l->bad || (!low && !high)) return;
+    while (!l->bytes.bad) {
+        const uint64_t low = take_address(l), high = take_address(l);
+        if (l->bytes.bad || (!low && !high)) return;
         if (low == l->mask) l->base = high;
         else if (low != l->mask - 1 && l->base != l->mask - 1) push(out, l, l->base + low, l->base + high);
     }
@@ -47,16 +32,16 @@ static void read_old(struct list *l, struct gsym_ranges *out) {
 /* False: an entry that is not read here. */
 static bool read_new(struct list *l, struct gsym_ranges *out) {
     enum { END, OFFSET_PAIR = 4, BASE_ADDRESS, START_END, START_LENGTH };
-    while (!l->bad) {
-        const unsigned kind = (unsigned)take_number(l, 1);
-        if (l->bad || kind == END) return true;
+    while (!l->bytes.bad) {
+        const unsigned kind = (unsigned)gsym_take_number(&l->bytes, 1);
+        if (l->bytes.bad || kind == END) return true;
         if (kind < OFFSET_PAIR || kind > START_LENGTH) return false; /* by index */
-        const uint64_t low = kind == OFFSET_PAIR ? take_leb(l) : take_number(l, l->size);
+        const uint64_t low = kind == OFFSET_PAIR ? gsym_take_leb(&l->bytes, false) : take_address(l);
         if (kind == BASE_ADDRESS) {
             l->base = low;
             continue;
         }
-        const uint64_t other = kind == START_END ? take_number(l, l->size) : take_leb(l);
+        const uint64_t other = kind == START_END ? take_address(l) : gsym_take_leb(&l->bytes, false);
         if (kind == OFFSET_PAIR && l->base != l->mask) push(out, l, l->base + low, l->base + other);
         if (kind != OFFSET_PAIR && low != l->mask) push(out, l, low, kind == START_END ? other : low + other);
     }
@@ -73,12 +58,12 @@ static bool read_list(const struct gsym_unit *u, const struct csn_debug_die *die
     if (csn_debug_die_attribute(die, DW_AT_ranges, &value) != CSN_OK || value.form == DW_FORM_rnglistx || value.kind != CSN_VALUE_LIST) return false;
     if (csn_debug_info_dwarf_section(u->module->info, name, &section, NULL) != CSN_OK || value.number >= section.len) return false;
     const unsigned char *begin = (const unsigned char *)section.ptr;
-    struct list l = { .p = begin + value.number, .end = begin + section.len, .size = unit->address_size, .base = unit->low_pc };
-    l.big = u->module->object.big_endian;
+    struct list l = { .bytes = { begin + value.number, begin + section.len, false, u->module->object.big_endian },
+                      .size = unit->address_size, .base = unit->low_pc };
     l.mask = UINT64_MAX >> (64 - 8 * l.size);
     if (unit->version < 5) read_old(&l, out);
-    else if (!read_new(&l, out)) l.bad = true;
-    return !l.bad;
+    else if (!read_new(&l, out)) l.bytes.bad = true;
+    return !l.bytes.bad;
 }
 
 bool gsym_die_ranges(const struct gsym_unit *u, const struct csn_debug_die *die, struct csn_range **out, size_t *out_count) {
@@ -101,10 +86,11 @@ bool gsym_die_ranges(const struct gsym_unit *u, const struct csn_debug_die *die,
         const uint64_t low = llvm_raw_addr(u->module, all.items[i].start, NULL);
         all.items[i] = (struct csn_range){ low, low + (all.items[i].end - all.items[i].start) };
     }
+    if (!all.count) {
+        free(all.items);
+        return false;
+    }
     *out = all.items;
     *out_count = all.count;
-    if (all.count) return true;
-    free(all.items);
-    *out = NULL;
-    return false;
+    return true;
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "stand_ins/gsymutil/gsym_bytes.h"
 #include "stand_ins/llvm/llvm_module.h"
 
 enum { DW_OP_lit0 = 0x30, DW_OP_reg0 = 0x50, DW_OP_breg0 = 0x70, DW_OP_fbreg = 0x91 };
@@ -18,49 +19,24 @@ static const struct { unsigned char code; const char *name, *operands; } operati
     { 0x9c, "call_frame_cfa", "" }, { 0x9f, "stack_value", "" }, { 0xed, "WASM_location", "1w" },
 };
 
-/* Bytes that are read one after the other; `bad` once there are too few. */
-struct expression_bytes {
-    const unsigned char *at, *end;
-    bool bad, big_endian;
-};
-
-static uint64_t take_fixed(struct expression_bytes *b, unsigned size) {
-    uint64_t value = 0;
-    if ((size_t)(b->end - b->at) < size) b->bad = true;
-    for (unsigned i = 0; !b->bad && i < size; i++) value |= (uint64_t)b->at[i] << 8 * (b->big_endian ? size - 1 - i : i);
-    if (!b->bad) b->at += size;
-    return value;
-}
-
-static uint64_t take_leb(struct expression_bytes *b, bool is_signed) {
-    uint64_t value = 0, byte = 0x80;
-    unsigned shift = 0;
-    for (; (byte & 0x80) && !b->bad; shift += 7) {
-        byte = take_fixed(b, 1);
-        if (shift < 64) value |= (byte & 0x7f) << shift;
-    }
-    if (is_signed && shift < 64 && (byte & 0x40)) value |= ~UINT64_C(0) << shift;
-    return value;
-}
-
 /* "0x3 0x0" of a local, global or operand: the index has 4 bytes for kind 3, which may be relocated. */
-static void put_operands(struct expression_bytes *b, const char *operands, unsigned address_size) {
+static void put_operands(struct gsym_bytes *b, const char *operands, unsigned address_size) {
     uint64_t value = 0;
     for (const char *p = operands; *p && !b->bad; p++) {
         if (*p == 's') {
-            printf(" %+" PRId64, (int64_t)take_leb(b, true));
+            printf(" %+" PRId64, (int64_t)gsym_take_leb(b, true));
             continue;
         }
-        if (*p == 'w') value = value == 3 ? take_fixed(b, 4) : take_leb(b, false);
-        else if (*p == 'u') value = take_leb(b, false);
-        else value = take_fixed(b, *p == 'a' ? address_size : (unsigned)(*p - '0'));
+        if (*p == 'w') value = value == 3 ? gsym_take_number(b, 4) : gsym_take_leb(b, false);
+        else if (*p == 'u') value = gsym_take_leb(b, false);
+        else value = gsym_take_number(b, *p == 'a' ? address_size : (unsigned)(*p - '0'));
         printf(" 0x%" PRIx64, value);
     }
 }
 
 /* False: the operation has no name here. */
-static bool put_operation(struct expression_bytes *b, unsigned address_size) {
-    const unsigned code = (unsigned)take_fixed(b, 1);
+static bool put_operation(struct gsym_bytes *b, unsigned address_size) {
+    const unsigned code = (unsigned)gsym_take_number(b, 1);
     if (code >= DW_OP_lit0 && code < DW_OP_reg0) {
         printf("DW_OP_lit%u", code - DW_OP_lit0);
         return true;
@@ -70,7 +46,7 @@ static bool put_operation(struct expression_bytes *b, unsigned address_size) {
         return true;
     }
     if (code >= DW_OP_breg0 && code < 0x90) {
-        printf("DW_OP_breg%u %+" PRId64, code - DW_OP_breg0, (int64_t)take_leb(b, true));
+        printf("DW_OP_breg%u %+" PRId64, code - DW_OP_breg0, (int64_t)gsym_take_leb(b, true));
         return true;
     }
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
@@ -84,7 +60,7 @@ static bool put_operation(struct expression_bytes *b, unsigned address_size) {
 
 void gsym_put_expression(const struct gsym_unit *u, struct csn_str bytes) {
     const unsigned char *start = (const unsigned char *)bytes.ptr;
-    struct expression_bytes b = { start, start + bytes.len, false, u->build->big_endian };
+    struct gsym_bytes b = { start, start + bytes.len, false, u->build->big_endian };
     while (b.at < b.end && !b.bad) {
         const unsigned char *operation = b.at;
         if (operation > start) fputs(", ", stdout);
@@ -99,16 +75,16 @@ void gsym_put_locations(const struct gsym_unit *u, uint64_t off) {
     uint64_t base = u->unit->low_pc;
     const unsigned size = u->unit->address_size == 4 ? 4 : 8;
     if (csn_debug_info_dwarf_section(u->module->info, "loc", &section, NULL) != CSN_OK || off >= section.len) return;
-    struct expression_bytes b = { (const unsigned char *)section.ptr + off, (const unsigned char *)section.ptr + section.len, false, u->build->big_endian };
+    struct gsym_bytes b = { (const unsigned char *)section.ptr + off, (const unsigned char *)section.ptr + section.len, false, u->build->big_endian };
     fputs(": ", stdout);
     for (;;) {
-        const uint64_t low = take_fixed(&b, size), high = take_fixed(&b, size);
+        const uint64_t low = gsym_take_number(&b, size), high = gsym_take_number(&b, size);
         if (b.bad || (!low && !high)) return;
         if (low == UINT64_MAX >> (64 - 8 * size)) {
             base = high;
             continue;
         }
-        const uint64_t length = take_fixed(&b, 2);
+        const uint64_t length = gsym_take_number(&b, 2);
         if (b.bad || length > (uint64_t)(b.end - b.at)) return;
         printf("\n%17s[0x%0*" PRIx64 ", 0x%0*" PRIx64 "): ", "", (int)(2 * size), base + low, (int)(2 * size), base + high);
         gsym_put_expression(u, (struct csn_str){ (const char *)b.at, (size_t)length });

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "stand_ins/base/growth.h"
+#include "stand_ins/gsymutil/gsym_bytes.h"
 
 enum { HEADER_SIZE = 48, UUID_AT = 28, UUID_MAX = 20, GSYM_VERSION_1 = 1, MERGED_DEPTH_MAX = 64 };
 static const uint32_t gsym_magic = 0x4753594d;
@@ -14,23 +15,10 @@ static const uint32_t gsym_magic = 0x4753594d;
 /* Types of what a function has. */
 enum info_type { INFO_END, INFO_LINES, INFO_INLINED, INFO_MERGED, INFO_CALL_SITES };
 
-struct statistics_bytes {
-    const unsigned char *at, *end;
-    bool bad, big_endian;
-};
-
-static uint64_t take_number(struct statistics_bytes *b, unsigned size) {
-    uint64_t value = 0;
-    if ((size_t)(b->end - b->at) < size) b->bad = true;
-    for (unsigned i = 0; !b->bad && i < size; i++) value |= (uint64_t)b->at[i] << 8 * (b->big_endian ? size - 1 - i : i);
-    if (!b->bad) b->at += size;
-    return value;
-}
-
-static struct statistics_bytes take_part(struct statistics_bytes *b, uint64_t size) {
-    struct statistics_bytes part = *b;
+static struct gsym_bytes take_part(struct gsym_bytes *b, uint64_t size) {
+    struct gsym_bytes part = *b;
     if (size > (uint64_t)(b->end - b->at)) b->bad = true;
-    if (b->bad) return (struct statistics_bytes){ b->at, b->at, true, b->big_endian };
+    if (b->bad) return (struct gsym_bytes){ b->at, b->at, true, b->big_endian };
     part.end = b->at += size;
     return part;
 }
@@ -47,25 +35,25 @@ struct gsym_sizes {
     unsigned uuid_size;
 };
 
-static void count_function(struct statistics_bytes *b, struct function_sizes *to, struct function_sizes *in_merged, unsigned depth);
+static void count_function(struct gsym_bytes *b, struct function_sizes *to, struct function_sizes *in_merged, unsigned depth);
 
 /* Functions that were folded into one: their number, then each with its size before it. */
-static void count_merged(struct statistics_bytes b, struct function_sizes *in_merged, unsigned depth) {
+static void count_merged(struct gsym_bytes b, struct function_sizes *in_merged, unsigned depth) {
     in_merged->merged_frame += 12; /* type, length, number */
-    for (uint64_t left = take_number(&b, 4); left && !b.bad; left--) {
-        struct statistics_bytes function = take_part(&b, take_number(&b, 4));
+    for (uint64_t left = gsym_take_number(&b, 4); left && !b.bad; left--) {
+        struct gsym_bytes function = take_part(&b, gsym_take_number(&b, 4));
         in_merged->merged_frame += 4;
         if (!function.bad) count_function(&function, in_merged, in_merged, depth + 1);
     }
 }
 
-static void count_function(struct statistics_bytes *b, struct function_sizes *to, struct function_sizes *in_merged,
+static void count_function(struct gsym_bytes *b, struct function_sizes *to, struct function_sizes *in_merged,
                            unsigned depth) {
     take_part(b, 8);
     to->size_and_name += 8;
     while (!b->bad && depth < MERGED_DEPTH_MAX) {
-        const uint64_t type = take_number(b, 4), length = take_number(b, 4), size = length + 8;
-        const struct statistics_bytes content = take_part(b, length);
+        const uint64_t type = gsym_take_number(b, 4), length = gsym_take_number(b, 4), size = length + 8;
+        const struct gsym_bytes content = take_part(b, length);
         if (b->bad) return;
         switch (type) {
         case INFO_END: to->end += size; return;
@@ -82,23 +70,23 @@ static void count_function(struct statistics_bytes *b, struct function_sizes *to
 }
 
 /* NULL, or why not. */
-static const char *count_sizes(struct statistics_bytes file, struct gsym_sizes *s) {
-    struct statistics_bytes b = file;
+static const char *count_sizes(struct gsym_bytes file, struct gsym_sizes *s) {
+    struct gsym_bytes b = file;
     uint64_t first = UINT64_MAX;
     s->file = (uint64_t)(file.end - file.at);
     if (s->file < HEADER_SIZE) return "not enough data for a GSYM header";
-    if (take_number(&b, 4) != gsym_magic) {
+    if (gsym_take_number(&b, 4) != gsym_magic) {
         file.big_endian = b.big_endian = true;
         b.at = file.at;
-        if (take_number(&b, 4) != gsym_magic) return "not a GSYM file";
+        if (gsym_take_number(&b, 4) != gsym_magic) return "not a GSYM file";
     }
-    if (take_number(&b, 2) != GSYM_VERSION_1) return "unsupported GSYM version";
-    const unsigned offset_size = (unsigned)take_number(&b, 1);
-    s->uuid_size = (unsigned)take_number(&b, 1);
+    if (gsym_take_number(&b, 2) != GSYM_VERSION_1) return "unsupported GSYM version";
+    const unsigned offset_size = (unsigned)gsym_take_number(&b, 1);
+    s->uuid_size = (unsigned)gsym_take_number(&b, 1);
     take_part(&b, 8);
-    s->address_count = take_number(&b, 4);
-    const uint64_t strings_at = take_number(&b, 4);
-    s->strings = take_number(&b, 4);
+    s->address_count = gsym_take_number(&b, 4);
+    const uint64_t strings_at = gsym_take_number(&b, 4);
+    s->strings = gsym_take_number(&b, 4);
     if (s->uuid_size > UUID_MAX || !offset_size || offset_size > 8) return "invalid GSYM header";
     memcpy(s->uuid, file.at + UUID_AT, s->uuid_size);
     b.at = file.at + HEADER_SIZE;
@@ -106,14 +94,14 @@ static const char *count_sizes(struct statistics_bytes file, struct gsym_sizes *
     take_part(&b, s->addresses);
     take_part(&b, -(uint64_t)(b.at - file.at) & 3);
     s->offsets = s->address_count * 4;
-    struct statistics_bytes offsets = take_part(&b, s->offsets);
-    s->files = 4 + 8 * take_number(&b, 4);
+    struct gsym_bytes offsets = take_part(&b, s->offsets);
+    s->files = 4 + 8 * gsym_take_number(&b, 4);
     take_part(&b, s->files - 4);
     if (b.bad || strings_at > s->file || s->strings > s->file - strings_at) return "failed to read tables";
     for (uint64_t i = 0; i < s->address_count; i++) {
-        const uint64_t at = take_number(&offsets, 4);
+        const uint64_t at = gsym_take_number(&offsets, 4);
         if (at > s->file) return "failed to read address info offsets table";
-        struct statistics_bytes function = { file.at + at, file.end, false, file.big_endian };
+        struct gsym_bytes function = { file.at + at, file.end, false, file.big_endian };
         count_function(&function, &s->alone, &s->in_merged, 0);
         if (function.bad) return "failed to decode a function";
         if (at < first) first = at;
@@ -244,7 +232,7 @@ const char *gsym_print_statistics(const char *path, enum gsym_statistics_format 
         data.count += got;
     }
     fclose(in);
-    const char *why = data.count ? count_sizes((struct statistics_bytes){ data.items, data.items + data.count, false, false }, &sizes)
+    const char *why = data.count ? count_sizes((struct gsym_bytes){ data.items, data.items + data.count, false, false }, &sizes)
                                  : "not enough data for a GSYM header";
     if (!why) put_sizes(path, format, &sizes);
     free(data.items);

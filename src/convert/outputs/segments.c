@@ -116,29 +116,32 @@ static csn_status add_entry(struct segmenter *s, const struct csni_entry *e, str
 
 /* ---- writing a segment ---- */
 
-/* To a temporary file, which s->outputs then has. */
-static csn_status write_output(struct segmenter *s, struct csni_model *segment, const char *path, struct csn_error *err) {
+/* A temporary file for the path with that end, which s->outputs then has. */
+static csn_status open_output(struct segmenter *s, const char *end, struct csni_file_output **out, struct csn_error *err) {
+    const struct csn_allocator *alloc = s->c->alloc;
+    const size_t capacity = strlen(s->path) + strlen(end) + 1;
+    if (!csni_vec_reserve(&s->outputs, s->outputs.count + 1)) return csni_fail_memory(err, sizeof *s->outputs.items);
+    char *path = csni_alloc(alloc, capacity);
+    if (!path) return csni_fail_memory(err, capacity);
+    snprintf(path, capacity, "%s%s", s->path, end);
+    *out = &s->outputs.items[s->outputs.count];
+    csn_status status = csni_file_output_open(*out, path, alloc, err);
+    if (status >= 0) s->outputs.count++;
+    csni_free(alloc, path, capacity);
+    return status;
+}
+
+static csn_status write_segment_file(struct segmenter *s, struct csni_model *segment, struct csn_error *err) {
     struct csni_conversion *c = s->c;
     const uint64_t before = c->report->output_bytes;
-    if (!csni_vec_reserve(&s->outputs, s->outputs.count + 1)) return csni_fail_memory(err, sizeof *s->outputs.items);
-    struct csni_file_output *out = &s->outputs.items[s->outputs.count];
-    CSNI_TRY(csni_file_output_open(out, path, c->alloc, err));
-    s->outputs.count++;
+    struct csni_file_output *out;
+    char end[sizeof "-0x0123456789abcdef"];
+    snprintf(end, sizeof end, "-0x%llx", (ull)s->current.start);
+    CSNI_TRY(open_output(s, end, &out, err));
     struct csni_sink sink = csni_file_sink(out);
     CSNI_TRY(csni_output_of(c->options.format)->write(segment, &c->options, c->pool, &sink, c->report, err));
     s->current.bytes = c->report->output_bytes - before;
     return csni_file_output_finish(out, err);
-}
-
-static csn_status write_segment_file(struct segmenter *s, struct csni_model *segment, struct csn_error *err) {
-    const struct csn_allocator *alloc = s->c->alloc;
-    size_t capacity = strlen(s->path) + sizeof "-0x0123456789abcdef";
-    char *path = csni_alloc(alloc, capacity);
-    if (!path) return csni_fail_memory(err, capacity);
-    snprintf(path, capacity, "%s-0x%llx", s->path, (ull)s->current.start);
-    csn_status status = write_output(s, segment, path, err);
-    csni_free(alloc, path, capacity);
-    return status;
 }
 
 static csn_status write_segment_model(struct segmenter *s, struct csni_model *segment, struct csn_error *err) {
@@ -228,17 +231,8 @@ static csn_status fill_manifest(const struct segmenter *s, struct csni_file_outp
 }
 
 static csn_status write_manifest(struct segmenter *s, struct csn_error *err) {
-    const struct csn_allocator *alloc = s->c->alloc;
-    if (!csni_vec_reserve(&s->outputs, s->outputs.count + 1)) return csni_fail_memory(err, sizeof *s->outputs.items);
-    struct csni_file_output *out = &s->outputs.items[s->outputs.count];
-    size_t capacity = strlen(s->path) + sizeof "-manifest.json";
-    char *path = csni_alloc(alloc, capacity);
-    if (!path) return csni_fail_memory(err, capacity);
-    snprintf(path, capacity, "%s-manifest.json", s->path);
-    csn_status status = csni_file_output_open(out, path, alloc, err);
-    csni_free(alloc, path, capacity);
-    if (status < 0) return status;
-    s->outputs.count++;
+    struct csni_file_output *out;
+    CSNI_TRY(open_output(s, "-manifest.json", &out, err));
     CSNI_TRY(fill_manifest(s, out, err));
     return csni_file_output_finish(out, err);
 }
