@@ -36,9 +36,10 @@ static const struct option_spec options[] = {
       .help = "a folder of indexes by build id (ab/cdef....gsym), as Breakpad\nstores are (NAME/ID/NAME.sym), or by name (NAME.gsym)" },
     { .name = "format", .letter = 'f', .kind = OPTION_TEXT, .offset = offsetof(struct stack_values, format),
       .value_name = "FORMAT",
-      .help = "kind of input (default: detected): json, ips, minidump-json,\ndotnet-json, or a kind of text: plain, perf, sanitizer, kernel, segfault,\n"
-              "bsd, illumos, go, pprof, glibc, libunwind, boost, backward,\nclickhouse, failure, rust, swift, gdb, lldb, coredump, elfutils,\n"
-              "valgrind, jvm, mozilla, chromium, minidump, android, strace,\nbpftrace, folded, wasm, esp-idf, fault, windbg, windows, crash" },
+      .help = "kind of input (default: detected): json, ips, minidump-json,\ndotnet-json, or a kind of text: plain, perf, sanitizer, kernel,\n"
+              "segfault, bsd, illumos, go, pprof, glibc, libunwind, boost,\nbackward, clickhouse, failure, rust, swift, gdb, lldb,\n"
+              "coredump, elfutils, valgrind, jvm, mozilla, chromium,\nminidump, android, strace, bpftrace, folded, wasm, esp-idf,\n"
+              "fault, windbg, windows, crash" },
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, json),
       .help = "one JSON object for each stack instead of text" },
     { .name = "in-place", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, in_place),
@@ -386,14 +387,14 @@ const struct command stack_command = {
         "Reads call stacks from FILE or standard input and names every frame. If the linker folded functions with identical\n"
         "code, the callers' call sites choose among the names; if they do not decide, the answer is marked as undecided.\n"
         "\n"
-        "The kind of input is detected: stacks as JSON, one a line; Apple's .ips reports; the JSON of minidump-stackwalk; or\n"
-        "text of any length that contains stacks: perf script, sanitizers, Linux kernel traces and segfault lines, glibc,\n"
-        "libunwind, Boost, glog, Abseil, folly, Rust, Go, gdb, lldb, coredumpctl, eu-stack, Valgrind, the JVM, Firefox, Chromium,\n"
-        "minidump-stackwalk, Android, strace -k, ltrace, bpftrace, folded stacks, WebAssembly engines, ESP-IDF, Zephyr,\n"
-        "FreeRTOS, Windows, Apple's .crash reports, or plain MODULE+0xOFFSET and 0xPC. One file may have several. Logs in lines\n"
-        "of JSON (Docker, journalctl -o json, structured logs) are read, too: a string with frames is such a text.\n"
-        "Other text is left out, or passed through unchanged with --in-place, which is a filter for logs. The last line\n"
-        "on stderr counts stacks and frames, named and not.\n"
+        "The kind of input is detected: stacks as JSON, one a line; Apple's .ips reports; the JSON of minidump-stackwalk and of\n"
+        ".NET's createdump; or text of any length that contains stacks: perf script, sanitizers, Linux kernel traces and\n"
+        "segfault lines, glibc, libunwind, Boost, glog, Abseil, folly, Rust, Go, gdb, lldb, coredumpctl, eu-stack, Valgrind, the\n"
+        "JVM, Firefox, Chromium, minidump-stackwalk, Android, strace -k, ltrace, bpftrace, folded stacks, WebAssembly engines,\n"
+        "ESP-IDF, Zephyr, FreeRTOS, Windows, Apple's .crash reports, or plain MODULE+0xOFFSET and 0xPC. One file may have\n"
+        "several. Logs in lines of JSON (Docker, journalctl -o json, structured logs) are read, too: a string with frames is\n"
+        "such a text. Other text is left out, or passed through unchanged with --in-place, which is a filter for logs. The last\n"
+        "line on stderr counts stacks and frames, named and not.\n"
         "\n"
         "The symbols of a module are searched in --index by build id and by file name without .gsym (liborders.so.1 also finds\n"
         "liborders.so.1.2.3.gsym), in --symbols by build id and name, beside the image, in the cache by build id; then the image\n"
