@@ -170,6 +170,7 @@ static enum exit_code look_up_index(struct lookup_run *run, const struct lookup_
     run->is_remote = input_is_remote(run->path);
     if (!run->is_remote && segment_manifest_is(run->path)) return look_up_segments(run, values, addresses, count);
     run->target.path = run->path;
+    run->target.finder.is_remote = run->is_remote;
     if (run->is_remote ? !open_remote_index(run->path, &values->companions, &opened)
                   : !open_index_through(run->path, &values->companions, &run->search, &opened))
         return EXIT_FAILED;

@@ -24,13 +24,13 @@ static bool is_word_char(char c) {
 static bool is_wide(char c) { return (unsigned char)c >= 0x80; }
 
 /* The last identifier before parameters and template arguments: mangled names spell it out. Not of operators, not in std,
- * where names are abbreviated, not what a demangler puts in braces ("{closure#0}"), and not with letters that are Punycode in
- * mangled names. */
+ * where names are abbreviated, not what a demangler puts in braces ("{closure#0}"), not with letters that are Punycode in
+ * mangled names, and not a return type: of "int (*f(char))(long)", of "int (anonymous namespace)::g<int>(int)". */
 static struct csn_str word_of(const char *text) {
     static const char declared[] = "decltype";
     struct csn_str none = { "", 0 };
     size_t end = strcspn(text, "(<");
-    if (strstr(text, "operator") || strncmp(text, "std::", 5) == 0) return none;
+    if (strstr(text, "operator") || strncmp(text, "std::", 5) == 0 || (text[end] == '(' && end && text[end - 1] == ' ')) return none;
     while (end && !is_word_char(text[end - 1])) {
         end--;
         if (text[end] == '}' || is_wide(text[end])) return none;
@@ -70,6 +70,13 @@ void find_query_parse(const char *text, struct find_query *out) {
     if (parse_line(text, out)) out->kind = FIND_LINE;
     else if (strpbrk(text, "*?")) out->kind = FIND_GLOB;
     else find_query_of_name(text, out);
+}
+
+bool find_query_is_mangled(const struct find_query *query) {
+    static const char *const prefixes[] = { "_Z", "__Z", "_R", "?" };
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (strncmp(query->text, prefixes[i], strlen(prefixes[i])) == 0) return query->kind == FIND_NAME;
+    return false;
 }
 
 /* ---- names ---- */

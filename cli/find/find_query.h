@@ -24,6 +24,9 @@ void find_query_parse(const char *text, struct find_query *out);
 /* A name, even if it contains * or ?: "f(int*)". */
 void find_query_of_name(const char *name, struct find_query *out);
 
+/* A mangled name, which is stored as it is. */
+bool find_query_is_mangled(const struct find_query *query);
+
 /* Whether a stored name is what the query names: the name itself, or demangled, with or without parameters.
  * `demangler` demangles. */
 bool find_query_has_name(const struct find_query *query, struct csn_str name, struct name_text *demangler);

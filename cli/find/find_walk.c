@@ -136,19 +136,17 @@ static bool match_function(struct find_walk *walk, uint32_t idx) {
     return true;
 }
 
-/* A mangled name is stored as it is: the library finds it, with its name table if there is one. */
-static bool is_mangled(const struct find_query *query) {
-    static const char *const prefixes[] = { "_Z", "__Z", "_R", "?" };
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-        if (strncmp(query->text, prefixes[i], strlen(prefixes[i])) == 0) return query->kind == FIND_NAME;
-    return false;
+bool find_walk_run_over(struct find_walk *walk, const uint32_t *functions, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!match_function(walk, functions[i])) return false;
+    return true;
 }
 
+/* The library finds it, with its name table if there is one. */
 static bool find_mangled(struct find_walk *walk, const char *text) {
     size_t count = 0;
     uint32_t *functions = functions_of_name(walk->index, (struct csn_str){ text, strlen(text) }, &count);
-    bool good = functions;
-    for (size_t i = 0; good && i < count; i++) good = match_function(walk, functions[i]);
+    const bool good = functions && find_walk_run_over(walk, functions, count);
     free(functions);
     return good;
 }
@@ -156,9 +154,22 @@ static bool find_mangled(struct find_walk *walk, const char *text) {
 bool find_walk_run(struct find_walk *walk) {
     struct csn_index_info info;
     csn_index_get_info(walk->index, &info, sizeof(info));
-    if (walk->query_count == 1 && is_mangled(&walk->queries[0])) return find_mangled(walk, walk->queries[0].text);
+    if (walk->query_count == 1 && find_query_is_mangled(&walk->queries[0])) return find_mangled(walk, walk->queries[0].text);
     for (uint32_t i = 0; i < info.function_count; i++)
         if (!match_function(walk, i)) return false;
+    return true;
+}
+
+bool find_walk_visit_names(struct find_walk *walk, uint32_t idx, find_name_visitor *visit, void *context) {
+    struct csn_function function;
+    struct csn_record record, merged;
+    struct csn_merged_iter iter;
+    if (csn_index_function(walk->index, idx, &function, NULL) != CSN_OK) return true;
+    if (!visit(context, idx, function_name(walk, idx, function.name))) return false;
+    if (!function.has_merged || csn_index_record(walk->index, idx, &record, NULL) != CSN_OK) return true;
+    if (csn_merged_iter_init(&iter, walk->index, &record, NULL) != CSN_OK) return true;
+    while (csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK)
+        if (csn_record_function(walk->index, &merged, &function, NULL) == CSN_OK && !visit(context, idx, function.name)) return false;
     return true;
 }
 

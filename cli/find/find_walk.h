@@ -35,6 +35,13 @@ bool find_walk_init(struct find_walk *walk, const struct csn_index *index, const
 void find_walk_deinit(struct find_walk *walk);
 /* Fills the matches, ascending by address where functions are. False: no memory. */
 bool find_walk_run(struct find_walk *walk);
+/* The same of these functions alone, which ascend. */
+bool find_walk_run_over(struct find_walk *walk, const uint32_t *functions, size_t count);
+
+/* A stored name of a function, its own or one that was merged into it. Lives until the visitor returns. False: stop. */
+typedef bool find_name_visitor(void *context, uint32_t function, struct csn_str name);
+/* False: the visitor said so. */
+bool find_walk_visit_names(struct find_walk *walk, uint32_t idx, find_name_visitor *visit, void *context);
 /* The name of a match; lives until the next call. */
 struct csn_str find_walk_name(struct find_walk *walk, const struct find_match *match);
 

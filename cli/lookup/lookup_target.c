@@ -9,8 +9,6 @@
 
 #include <callsign/inspect.h>
 
-#include "find/find_walk.h"
-#include "input/functions_of_name.h"
 #include "input/module_names.h"
 #include "lookup/address_range.h"
 #include "lookup/address_text.h"
@@ -21,9 +19,11 @@ enum { IMAGE_ALIGN = 1 << 16 };
 void lookup_target_deinit(struct lookup_target *target) {
     for (size_t i = 0; i < target->module_count; i++) {
         index_query_deinit(&target->modules[i].query);
+        name_finder_deinit(&target->modules[i].finder);
         csn_index_close(target->modules[i].owned);
     }
     free(target->modules);
+    name_finder_deinit(&target->finder);
     segment_manifest_deinit(&target->manifest);
     csn_store_destroy(target->store);
     csn_process_maps_destroy(target->maps);
@@ -329,10 +329,10 @@ static void put_behind_start(struct symbol_answers *answers, uint64_t start) {
 }
 
 /* A name as the index has it. */
-static void put_stored_name(struct symbol_answers *answers, const struct csn_index *index, struct csn_str name) {
+static void put_stored_name(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, struct csn_str name) {
     size_t count;
     uint64_t start;
-    uint32_t *matches = functions_of_name(index, name, &count);
+    uint32_t *matches = name_finder_stored(finder, index, name, &count);
     if (!matches) cli_error_memory("functions");
     for (size_t i = 0; matches && i < count; i++)
         if (csn_index_function_start(index, matches[i], &start, NULL) == CSN_OK) put_behind_start(answers, start);
@@ -340,24 +340,19 @@ static void put_stored_name(struct symbol_answers *answers, const struct csn_ind
 }
 
 /* Functions that `callsign find` has for the name. */
-static void put_demangled_name(struct symbol_answers *answers, const struct csn_index *index, const char *name) {
-    struct find_query query;
-    struct find_walk walk;
-    find_query_of_name(name, &query);
-    bool good = find_walk_init(&walk, index, &query, 1);
-    if (good && find_walk_run(&walk)) {
-        for (size_t i = 0; i < walk.matches->count; i++) put_behind_start(answers, walk.matches->items[i].addr);
-    } else {
-        cli_error_memory("functions");
-    }
-    if (good) find_walk_deinit(&walk);
+static void put_demangled_name(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, const char *name) {
+    size_t count;
+    uint64_t *starts = name_finder_shown(finder, index, name, &count);
+    if (!starts) cli_error_memory("functions");
+    for (size_t i = 0; starts && i < count; i++) put_behind_start(answers, starts[i]);
+    free(starts);
 }
 
-static bool put_symbol_of(struct lookup_target *target, const struct csn_index *index, struct answer_printer *printer,
-                          const char *name, uint64_t offset, struct out_buffer *out) {
+static bool put_symbol_of(struct lookup_target *target, struct name_finder *finder, const struct csn_index *index,
+                          struct answer_printer *printer, const char *name, uint64_t offset, struct out_buffer *out) {
     struct symbol_answers answers = { .target = target, .printer = printer, .offset = offset, .last = UINT64_MAX, .out = out };
-    put_stored_name(&answers, index, str_of(name));
-    if (!answers.found) put_demangled_name(&answers, index, name);
+    put_stored_name(&answers, finder, index, str_of(name));
+    if (!answers.found) put_demangled_name(&answers, finder, index, name);
     return answers.found;
 }
 
@@ -366,10 +361,11 @@ static bool put_symbol(struct lookup_target *target, struct answer_printer *prin
     char *name = strndup(text.ptr, text.len);
     bool found = false;
     if (!name) cli_error_memory("a name");
-    else if (!target->is_segmented) found = put_symbol_of(target, printer->query.index, printer, name, offset, out);
+    else if (!target->is_segmented) found = put_symbol_of(target, &target->finder, printer->query.index, printer, name, offset, out);
     for (size_t i = 0; name && target->is_segmented && i < target->module_count; i++) {
-        const struct csn_index *index = module_index(target, &target->modules[i]);
-        if (index && put_symbol_of(target, index, printer, name, offset, out)) found = true;
+        struct target_module *segment = &target->modules[i];
+        const struct csn_index *index = module_index(target, segment);
+        if (index && put_symbol_of(target, &segment->finder, index, printer, name, offset, out)) found = true;
     }
     free(name);
     return found;

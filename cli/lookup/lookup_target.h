@@ -5,6 +5,7 @@
 
 #include <callsign/process.h>
 
+#include "find/name_finder.h"
 #include "input/symbol_search.h"
 #include "lookup/answer_printer.h"
 #include "lookup/segment_manifest.h"
@@ -16,6 +17,7 @@ struct target_module {
     uint64_t bias;
     bool is_resolved;
     struct csn_index *owned;        /* a segment's */
+    struct name_finder finder;      /* of a segment */
 };
 
 struct lookup_target {
@@ -23,6 +25,7 @@ struct lookup_target {
     bool has_slide, return_addresses;
     const char *path;               /* of the index, for file offsets */
     struct csn_process_maps *maps;  /* program headers; of a process, its modules */
+    struct name_finder finder;      /* of the index */
     bool is_process, is_segmented;
     struct segment_manifest manifest;
     struct target_module *modules;  /* of a process, or segments */

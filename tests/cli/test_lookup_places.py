@@ -131,6 +131,13 @@ DEMANGLED = [
     ("_RNvC1au8gdel_5qa", ["a::g\u00f6del"]),
     ("$s7MyStuff03getaB0yyF", ["MyStuff.getMyStuff() -> ()"]),
     ("plain_c", ["plain_c"]),
+    ("_Z1qIcEPFilET_", ["int (*q<char>(char))(long)", "q"]),
+    ("_ZN12_GLOBAL__N_12ggIiEEiT_", ["int (anonymous namespace)::gg<int>(int)", "(anonymous namespace)::gg"]),
+    ("_ZN2nslsENS_1AEi", ["ns::operator<<(ns::A, int)", "ns::operator<<"]),
+    ("_ZN2nsltENS_1AES0_", ["ns::operator<(ns::A, ns::A)"]),
+    ("_ZNK2ns1AclEv", ["ns::A::operator()() const", "ns::A::operator()"]),
+    ("_ZN2ns1AptEv", ["ns::A::operator->()"]),
+    ("_ZZN2ns1oEvENKUliE_clEi", ["ns::o()::'lambda'(int)::operator()(int) const"]),
     ("?f@ns@@YAHH@Z", ["int __cdecl ns::f(int)", "ns::f(int)"]),
 ]
 
@@ -146,14 +153,17 @@ def test_demangled_symbols(callsign, tmp_path):
         if query in ("ns::f", "ns::f(int)"):  # of Microsoft's mangling, too
             starts = sorted({*starts, 0x1000 + 0x100 * (len(DEMANGLED) - 1)})
         want += [hex(start + 0x10) for start in starts]
-    shown = objects(callsign.good("lookup", "--json", path, stdin="".join(f"{query}+0x10\n" for query in queries)))
-    assert [answer.get("address", answer) for answer in shown] == want
+    # twice: from some name on there is a table of words
+    shown = objects(callsign.good("lookup", "--json", path, stdin="".join(f"{query}+0x10\n" for query in queries + queries)))
+    assert [answer.get("address", answer) for answer in shown] == want + want
     some = objects(callsign.good("lookup", "--json", path, "ns::f(char const*) + 0x10", "ns::operator+(ns::A const&, ns::A const&)+0x10"))
     assert [answer["address"] for answer in some] == ["0x1110", "0x1310"]
     for query in queries:
         if "*" not in query:
             assert [m["address"] for m in objects(callsign.good("find", "--json", path, query))[0]["matches"]], query
     assert callsign.run("lookup", path, "ns::f(long)+0x10").returncode == 2
+    misses = objects(callsign.run("lookup", "--json", path, stdin="".join(f"{query}x+0x10\n" for query in queries)).stdout)
+    assert len(misses) == len(queries) and all("error" in answer for answer in misses)
 
 
 def test_ranges(prog, index, callsign):
