@@ -92,8 +92,9 @@ CSN_API void csn_store_module_init(struct csn_store_module *module);
 /* Finds the index of a module. It searches in this order:
  * - the module's own `index`;
  * - open indexes, by build id;
- * - in each folder: FOLDER/ab/cdef.gsym by build id, NAME/ID/NAME.gsym and .sym (the layout of Breakpad stores),
- * FOLDER/NAME.gsym, and an index in FOLDER whose name matches loosely;
+ * - in each folder: FOLDER/ab/cdef.gsym by build id, NAME/ID/NAME.gsym and .sym (the layout of Breakpad stores);
+ * - added indexes that have exactly the module's name;
+ * - in each folder: FOLDER/NAME.gsym, and an index in FOLDER whose name matches loosely;
  * - open indexes, by file name, the best match first;
  * - with CSN_STORE_BESIDE, files next to the module's path;
  * - the `convert` callback.

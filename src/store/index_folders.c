@@ -123,19 +123,22 @@ static csn_status find_by_loose_name(struct csni_store_query *query, const char 
     return try_printed(query, CSN_STORE_PLACE_FOLDER_BY_NAME, path, size);
 }
 
-csn_status csni_store_find_in_folder(struct csni_store_query *query, const char *folder) {
+csn_status csni_store_find_in_folder_by_id(struct csni_store_query *query, const char *folder) {
     csn_status status = query->id.size > 1 ? find_by_id_path(query, folder) : CSN_NONE;
-    if (status != CSN_NONE || !is_file_name(query->base_name)) return status;
-    if (query->id.size) {
-        char turned[GUID_DIGITS + 2], id[GUID_DIGITS + 2], whole[2 * CSNI_STORE_ID_MAX + 1];
-        put_debug_id(turned, &query->id, true);
-        status = find_in_breakpad(query, folder, query->base_name, turned);
-        put_debug_id(id, &query->id, false);
-        if (status == CSN_NONE) status = find_in_breakpad(query, folder, query->base_name, id);
-        capital_hex(whole, query->id.bytes, query->id.size);
-        if (status == CSN_NONE) status = find_in_breakpad(query, folder, query->base_name, whole);
-        if (status == CSN_NONE && query->id.size == GUID_DIGITS / 2) status = find_by_pdb(query, folder, turned);
-    }
-    if (status == CSN_NONE) status = find_by_name_path(query, folder);
+    if (status != CSN_NONE || !query->id.size || !is_file_name(query->base_name)) return status;
+    char turned[GUID_DIGITS + 2], id[GUID_DIGITS + 2], whole[2 * CSNI_STORE_ID_MAX + 1];
+    put_debug_id(turned, &query->id, true);
+    status = find_in_breakpad(query, folder, query->base_name, turned);
+    put_debug_id(id, &query->id, false);
+    if (status == CSN_NONE) status = find_in_breakpad(query, folder, query->base_name, id);
+    capital_hex(whole, query->id.bytes, query->id.size);
+    if (status == CSN_NONE) status = find_in_breakpad(query, folder, query->base_name, whole);
+    if (status == CSN_NONE && query->id.size == GUID_DIGITS / 2) status = find_by_pdb(query, folder, turned);
+    return status;
+}
+
+csn_status csni_store_find_in_folder_by_name(struct csni_store_query *query, const char *folder) {
+    if (!is_file_name(query->base_name)) return CSN_NONE;
+    csn_status status = find_by_name_path(query, folder);
     return status == CSN_NONE ? find_by_loose_name(query, folder) : status;
 }

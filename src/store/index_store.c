@@ -140,7 +140,10 @@ static csn_status find_anywhere(struct csni_store_query *query, const struct csn
     if (!query->name.len && !query->id.size) return csni_store_find_only_given(query);
     csn_status status = query->id.size ? csni_store_find_open_by_id(query) : CSN_NONE;
     for (size_t i = 0; status == CSN_NONE && i < options->folder_count; i++)
-        status = csni_store_find_in_folder(query, options->folders[i]);
+        status = csni_store_find_in_folder_by_id(query, options->folders[i]);
+    if (status == CSN_NONE) status = csni_store_find_given_by_name(query);
+    for (size_t i = 0; status == CSN_NONE && i < options->folder_count; i++)
+        status = csni_store_find_in_folder_by_name(query, options->folders[i]);
     if (status == CSN_NONE) status = csni_store_find_open_by_name(query);
     if (status == CSN_NONE && (options->flags & CSN_STORE_BESIDE)) status = find_beside(query);
     if (status == CSN_NONE && options->convert) status = csni_store_find_by_converting(query, module);

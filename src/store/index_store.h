@@ -74,6 +74,9 @@ struct csni_store_entry *csni_store_open_entry(struct csn_store *store, struct c
 /* Closes the entries from `first` on. */
 void csni_store_close_from(struct csn_store *store, size_t first);
 csn_status csni_store_find_open_by_id(struct csni_store_query *query);
+/* Exactly that name, among the added indexes. */
+csn_status csni_store_find_given_by_name(struct csni_store_query *query);
+/* All others whose name matches, the best match first. */
 csn_status csni_store_find_open_by_name(struct csni_store_query *query);
 /* The only index that was added. */
 csn_status csni_store_find_only_given(struct csni_store_query *query);
@@ -97,7 +100,8 @@ csn_status csni_store_try(struct csni_store_query *query, uint32_t place, struct
 /* The same where a missing file is nothing to remember; `within_image`: only an index in a section of an object file. */
 csn_status csni_store_try_if_there(struct csni_store_query *query, uint32_t place, const char *path, bool within_image);
 
-/* All that a folder may have for the module. */
-csn_status csni_store_find_in_folder(struct csni_store_query *query, const char *folder);
+/* What a folder may have for the module. */
+csn_status csni_store_find_in_folder_by_id(struct csni_store_query *query, const char *folder);
+csn_status csni_store_find_in_folder_by_name(struct csni_store_query *query, const char *folder);
 
 #endif

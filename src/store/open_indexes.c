@@ -187,13 +187,25 @@ static bool fits_by_name(const struct csni_store_query *query, const struct csni
     return csni_module_name_match(query->base_name, entry->stem) == match;
 }
 
+static csn_status find_open_from(struct csni_store_query *query, unsigned match, size_t first, size_t count) {
+    csn_status status = CSN_NONE;
+    for (size_t i = first; status == CSN_NONE && i < count; i++) {
+        struct csni_store_entry *entry = &query->store->entries.items[i];
+        if (fits_by_name(query, entry, match)) status = take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, entry);
+    }
+    return status;
+}
+
+csn_status csni_store_find_given_by_name(struct csni_store_query *query) {
+    return query->base_name.len ? find_open_from(query, CSNI_NAME_EXACT, 0, query->store->given_count) : CSN_NONE;
+}
+
 csn_status csni_store_find_open_by_name(struct csni_store_query *query) {
     csn_status status = CSN_NONE;
-    for (unsigned match = CSNI_NAME_EXACT; match && query->base_name.len; match--)
-        for (size_t i = 0; status == CSN_NONE && i < query->store->entries.count; i++) {
-            struct csni_store_entry *entry = &query->store->entries.items[i];
-            if (fits_by_name(query, entry, match)) status = take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, entry);
-        }
+    for (unsigned match = CSNI_NAME_EXACT; status == CSN_NONE && match && query->base_name.len; match--) {
+        size_t first = match == CSNI_NAME_EXACT ? query->store->given_count : 0; /* those were tried before the folders */
+        status = find_open_from(query, match, first, query->store->entries.count);
+    }
     return status;
 }
 

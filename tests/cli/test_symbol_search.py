@@ -160,6 +160,15 @@ def test_an_index_for_modules_of_a_name(callsign, app, tmp_path):
     line = f"service+{app.area:#x}\n"
     assert "area" in callsign.good("stack", "--no-search", "-i", f"service={tmp_path}/x.gsym", stdin=line)
     assert "area" not in callsign.good("stack", "--no-search", "-i", f"other={tmp_path}/x.gsym", stdin=line)
+    # A folder's index of that name comes after it, whichever way it was given.
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "map").write_text("0000000000001000 T of_the_folder\n0000000000100000 T after_it\n")
+    callsign.good("convert", tmp_path / "map", "-o", tmp_path / "folder" / "service.gsym", "--quiet")
+    folder = ["-s", tmp_path / "folder"]
+    assert "of_the_folder" in callsign.good("stack", "--no-search", *folder, stdin=line)
+    assert "area" in callsign.good("stack", "--no-search", "-i", f"service={tmp_path}/x.gsym", *folder, stdin=line)
+    (tmp_path / "x.gsym").rename(tmp_path / "service.gsym")
+    assert "area" in callsign.good("stack", "--no-search", "-i", tmp_path / "service.gsym", *folder, stdin=line)
 
 
 def test_an_entry_of_a_changed_file_is_not_used(callsign, app, env):
