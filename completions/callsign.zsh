@@ -84,7 +84,7 @@ case $state in
                     '--maps[the same, with a copy of its /proc/PID/maps, its core dump, or a crash report that lists its images]:file:_files' \
                     '--return-addresses[ADDR are return addresses]' \
                     '(-j --threads)'{-j,--threads}'[number of threads for addresses on standard input (default 0]:n:(1 2 4 8)' \
-                    '--offline[do not ask debuginfod servers]' \
+                    '--offline[ask no server for debug files]' \
                     '--cache-dir[folder of converted indexes (default]:dir:_files' \
                     '--no-cache[convert in memory]' \
                     '--arch[image to use of a universal Mach-O file]:arch:(x86_64 arm64)' \
@@ -113,7 +113,7 @@ case $state in
                     '--cache[memory for cached answers (default 128M a thread, 512M in all)]:size:' \
                     '--no-search[use the given indexes only]' \
                     '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
-                    '--offline[do not ask debuginfod servers]' \
+                    '--offline[ask no server for debug files]' \
                     '--cache-dir[folder of converted indexes (default]:dir:_files' \
                     '--no-cache[convert in memory]' \
                     '*:file:_files'
@@ -131,7 +131,7 @@ case $state in
                     '(-q --quiet)'{-q,--quiet}'[no summary]' \
                     '--no-search[use the given indexes only]' \
                     '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
-                    '--offline[do not ask debuginfod servers]' \
+                    '--offline[ask no server for debug files]' \
                     '--cache-dir[folder of converted indexes (default]:dir:_files' \
                     '--no-cache[convert in memory]' \
                     '*:file:_files'
@@ -140,7 +140,7 @@ case $state in
                 _arguments $help \
                     '--json[one JSON object for each NAME instead of text]' \
                     '(-C --demangle)'{-C,--demangle}'[show demangled names]' \
-                    '--offline[do not ask debuginfod servers]' \
+                    '--offline[ask no server for debug files]' \
                     '--cache-dir[folder of converted indexes (default]:dir:_files' \
                     '--no-cache[convert in memory]' \
                     '--arch[image to use of a universal Mach-O file]:arch:(x86_64 arm64)' \

@@ -37,7 +37,7 @@ static const struct option_spec options[] = {
     { .name = "debug-dir", .kind = OPTION_TEXTS, .offset = offsetof(struct cache_command_values, companions.debug_dirs),
       .value_name = "DIR", .help = "add: search this folder for debug files instead of\n/usr/lib/debug; can be repeated", .verbs = "add" },
     { .name = "offline", .kind = OPTION_FLAG, .offset = offsetof(struct cache_command_values, offline),
-      .help = "add: do not ask debuginfod servers", .verbs = "add" },
+      .help = "add: ask no server for debug files", .verbs = "add" },
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct cache_command_values, quiet),
       .help = "add, prune: show errors only" },
 };
@@ -264,7 +264,7 @@ const struct command cache_command = {
         "  prune        remove damaged entries and leftovers, then the least recently used entries\n"
         "  verify       compare the checksum of every entry; prints the damaged ones\n"
         "\n"
-        "Exit status: 1 if add could not convert some of the files or found none, or if verify found a damaged entry.\n",
+        "Exit status: 1 if add could convert only some of the files or found none, or if verify found a damaged entry.\n",
     .example = "callsign cache add /usr/lib/debug",
     .verbs = "add list path prune verify",
     .min_operands = 1,

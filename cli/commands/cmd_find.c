@@ -23,7 +23,7 @@ static const struct option_spec options[] = {
     { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct find_values, demangle),
       .help = "show demangled names" },
     { .name = "offline", .kind = OPTION_FLAG, .offset = offsetof(struct find_values, offline),
-      .help = "do not ask debuginfod servers" },
+      .help = "ask no server for debug files" },
     { .name = "cache-dir", .kind = OPTION_TEXT, .offset = offsetof(struct find_values, cache.dir), .value_name = "DIR",
       .help = "folder of converted indexes (default: $CALLSIGN_CACHE, else\n$XDG_CACHE_HOME/callsign, else ~/.cache/callsign)", .excluded_by = "no-cache" },
     { .name = "no-cache", .kind = OPTION_FLAG, .offset = offsetof(struct find_values, cache.none),
@@ -76,7 +76,7 @@ static void put_match_json(struct find_run *run, const struct find_match *match,
 static void put_query(struct find_run *run, const struct find_query *query, const struct find_matches *matches) {
     if (!run->values->json) {
         for (size_t i = 0; i < matches->count; i++) put_match(run, &matches->items[i]);
-        if (!matches->count) cli_error(NULL, "%s: not found", query->text);
+        if (!matches->count) cli_error(NULL, "%s: not found", *query->text ? query->text : "''");
         return;
     }
     struct json_out json = json_on(&run->out);

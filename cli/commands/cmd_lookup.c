@@ -49,7 +49,7 @@ static const struct option_spec options[] = {
       .max = 1024, .value_name = "N",
       .help = "number of threads for addresses on standard input (default\n0: one per core)" },
     { .name = "offline", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, offline),
-      .help = "do not ask debuginfod servers" },
+      .help = "ask no server for debug files" },
     { .name = "cache-dir", .kind = OPTION_TEXT, .offset = offsetof(struct lookup_values, cache.dir), .value_name = "DIR",
       .help = "folder of converted indexes (default: $CALLSIGN_CACHE, else\n$XDG_CACHE_HOME/callsign, else ~/.cache/callsign)", .excluded_by = "no-cache" },
     { .name = "no-cache", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, cache.none),

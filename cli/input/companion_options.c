@@ -68,7 +68,7 @@ void companion_places(const struct companion_values *values, struct progress_bar
     const char *urls = getenv("DEBUGINFOD_URLS");
     out->debug_dirs = values->debug_dirs.items;
     out->debug_dir_count = values->debug_dirs.count;
-    out->flags = urls && *urls ? CSN_SEARCH_DEBUGINFOD : 0u;
+    out->flags = urls && *urls && !values->offline ? CSN_SEARCH_DEBUGINFOD : 0u;
     out->timeout_ms = (uint32_t)(values->timeout_s * 1000);
     out->max_download_bytes = values->max_download;
     out->progress = progress_step;
@@ -92,7 +92,7 @@ csn_status companion_search_begin(struct companion_search *search, const struct 
     options->resolver_context = search;
     struct symbol_path path;
     symbol_path_begin(&path, &values->symbol_servers);
-    symbol_path_set(&path, &given);
+    if (!values->offline) symbol_path_set(&path, &given);
     csn_status status = csn_companion_search_create(&given, &search->search, err);
     symbol_path_end(&path);
     return status;
@@ -108,7 +108,7 @@ const char *companion_search_missing(const struct companion_search *search, cons
     snprintf(out->text, sizeof(out->text), "build id %s; no debug file under %s%s%s%s; DEBUGINFOD_URLS is %s",
              search->build_id[0] ? search->build_id : "unknown", dir, others,
              search->link_name[0] ? " nor beside the image as " : "", search->link_name,
-             *shown ? shown : "not set");
+             values->offline ? "not used (--offline)" : *shown ? shown : "not set");
     return out->text;
 }
 

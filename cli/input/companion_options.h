@@ -12,6 +12,7 @@ struct companion_values {
     struct text_list debug_dirs, packages, dwo_dirs, symbol_servers;
     uint64_t timeout_s, max_download;
     bool none;
+    bool offline; /* no server is asked */
 };
 
 enum { COMPANION_OPTION_COUNT = 10 };

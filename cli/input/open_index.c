@@ -118,8 +118,10 @@ static bool is_for_search(const struct companion_values *companions, const struc
 
 static csn_status open_image(const struct companion_values *companions, struct symbol_search *search, struct opened_index *out,
                              struct csn_error *err) {
-    if (!is_for_search(companions, search)) return convert_in_memory(companions, 0, out, err);
-    return symbol_search_start(search) ? open_by_search(companions, search, out, err) : CSN_NONE;
+    struct companion_values values = *companions;
+    values.offline = search && search->offline;
+    if (!is_for_search(companions, search)) return convert_in_memory(&values, 0, out, err);
+    return symbol_search_start(search) ? open_by_search(&values, search, out, err) : CSN_NONE;
 }
 
 /* What is said of debug information or images means nothing for an index, which has all of it inside. */

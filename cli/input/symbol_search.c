@@ -17,7 +17,7 @@ const struct option_spec search_options[SEARCH_OPTION_COUNT] = {
     { .name = "debug-dir", .kind = OPTION_TEXTS, .offset = offsetof(struct search_values, debug_dirs), .value_name = "DIR",
       .help = "search this folder for debug files instead of\n/usr/lib/debug; can be repeated", .excluded_by = "no-search" },
     { .name = "offline", .kind = OPTION_FLAG, .offset = offsetof(struct search_values, offline),
-      .help = "do not ask debuginfod servers" },
+      .help = "ask no server for debug files" },
     { .name = "cache-dir", .kind = OPTION_TEXT, .offset = offsetof(struct search_values, cache.dir), .value_name = "DIR",
       .help = "folder of converted indexes (default: $CALLSIGN_CACHE, else\n$XDG_CACHE_HOME/callsign, else ~/.cache/callsign)", .excluded_by = "no-cache" },
     { .name = "no-cache", .kind = OPTION_FLAG, .offset = offsetof(struct search_values, cache.none),

@@ -122,6 +122,17 @@ def test_nothing_is_asked_without_urls_or_with_no_companions(callsign, split, cl
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.parametrize("option", [[], ["--dwo-dir", "x"], ["--oso-prefix", "x"]], ids=["alone", "dwo-dir", "oso-prefix"])
+def test_offline_asks_nobody(callsign, split, client, tmp_path, option):
+    """With options that make another index than the cache keeps, servers were asked."""
+    for command in (["lookup", split.image, "0"], ["find", split.image, "main"]):
+        callsign.run(*command, "--offline", "--no-cache", *option, env=client)
+        assert not (tmp_path / "cache").exists(), command
+        done = callsign.run(*command, "--no-cache", *option, env=client)
+        assert (tmp_path / "cache").exists(), done.stderr
+        shutil.rmtree(tmp_path / "cache")
+
+
 def test_server_that_is_not_there(callsign, split, client):
     with held_port() as port:
         found = event(callsign, split.image, "missing-debug-file", env={**client, "DEBUGINFOD_URLS": f"http://127.0.0.1:{port}"})
