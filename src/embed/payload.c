@@ -6,10 +6,14 @@
 #include "formats/gsym/read/gsym.h"
 #include "object/find/section_find.h"
 
-/* Damage is not looked at here: the index goes in as it is. */
-static void read_uuid(struct csni_payload *p, struct csni_span file) {
+/* Records are not looked at: the index goes in as it is. One that no reader opens would only be found out in the program. */
+static csn_status read_uuid(struct csni_payload *p, struct csni_span file, struct csn_error *err) {
     struct csni_gsym gsym;
-    if (csni_gsym_parse(&gsym, file, NULL) == CSN_OK) p->uuid = gsym.uuid;
+    struct csni_gsection section;
+    csn_status status = csni_gsym_parse(&gsym, file, err);
+    if (status == CSN_OK) p->uuid = gsym.uuid;
+    if (status < 0 && csni_gsection_parse(&section, file, NULL, NULL) == CSN_OK) return CSN_OK; /* of 2017 */
+    return status;
 }
 
 static csn_status open_object(struct csni_payload *p, struct csni_span file, const struct csn_allocator *alloc,
@@ -22,7 +26,7 @@ static csn_status open_object(struct csni_payload *p, struct csni_span file, con
     if (status == CSN_NONE) return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "carries no index: there is no section .gsym");
     p->index.pieces[0] = section;
     if (csni_gsection_is_whole(section)) {
-        read_uuid(p, section);
+        (void)read_uuid(p, section, NULL); /* what is extracted comes out as it is */
         return CSN_OK;
     }
     struct csni_gsection_home home = { image, csni_section_find };
@@ -42,8 +46,7 @@ csn_status csni_payload_open(struct csni_payload *p, struct csni_span file, cons
     *p = (struct csni_payload){ .from = NULL, .alloc = alloc };
     if (csni_gsym_recognize(file)) {
         p->index.pieces[0] = file;
-        read_uuid(p, file);
-        return CSN_OK;
+        return read_uuid(p, file, err);
     }
     csn_status status = open_object(p, file, alloc, err);
     if (status < 0) csni_payload_release(p);

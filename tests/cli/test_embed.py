@@ -490,8 +490,20 @@ def test_damaged_section(callsign, tmp_path):
     index, _ = wanted(callsign, program)
     bad = tmp_path / "bad.gsym"
     bad.write_bytes(index.read_bytes()[:40])
-    callsign.good("embed", bad, program, "-o", tmp_path / "out")
+    run(tmp_path, need("objcopy"), "--add-section", ".gsym=bad.gsym", program, "out")
     assert "header+0x28: section of 40 bytes, need >= 48" in callsign.bad("lookup", tmp_path / "out", "0")
+
+
+def test_index_that_nobody_could_open(callsign, tmp_path):
+    """It was embedded without a word, and lookups in the program failed."""
+    program = build(tmp_path, "gcc")
+    index, _ = wanted(callsign, program)
+    for version, name in (("gsym", "string table"), ("gsym-v2", "directory")):
+        callsign.good("convert", "-q", index, "--to", version, "-o", tmp_path / "whole")
+        (tmp_path / "cut").write_bytes((tmp_path / "whole").read_bytes()[:300])
+        line = callsign.bad("embed", tmp_path / "cut", program, "-o", tmp_path / "out")
+        assert "file has 0x12c bytes" in line, line
+        assert not (tmp_path / "out").exists()
 
 
 def test_index_is_a_source_where_nothing_better_is(callsign, tmp_path):
