@@ -458,7 +458,7 @@ const struct command convert_command = {
         "file and renamed: if the conversion fails, an older index stays unchanged.\n"
         "\n"
         "A summary on standard error has one line for each kind of thing that was clipped or dropped.\n"
-        "Exit status: 1 if parts of the input were damaged or missing, 2 if no index was written.\n",
+        "Exit status: 1 if parts of the input were damaged or missing, 2 if no index was written, or not the report.\n",
     .example = "callsign convert app -o app.gsym --report app.json",
     .min_operands = 1,
     .max_operands = 1,

@@ -280,12 +280,17 @@ static bool read_text(struct stack_run *run, struct line_input *input, const cha
     return answered && !input->os_error && !input->no_memory ? true : input_failed(input, path);
 }
 
+static bool is_index_or_program(struct csn_str line) {
+    return csn_is_index(line.ptr, line.len) || (line.len >= 4 && memcmp(line.ptr, "\177ELF", 4) == 0);
+}
+
 /* What tells of the encoding is written as it came, and is no part of the first line. */
 static void begin_text(struct stack_run *run, const char *path, struct csn_str *line) {
     const struct csn_str text = without_byte_order_mark(*line);
     const char *name = path ? path : "standard input";
     if (run->values->in_place) out_bytes(&run->out, line->ptr, line->len - text.len);
     if (is_utf16(text)) cli_error(name, "%s", utf16_advice);
+    if (is_index_or_program(text)) cli_error(name, "is no log but an index or a program: give it with --index");
     *line = text;
 }
 

@@ -60,7 +60,7 @@ void dump_text_header(struct dump *dump, const char *path) {
     out_text(out, info->uuid_size ? "\n" : "none\n");
     put_count(dump, "address size", info->address_size, " bytes");
     put_count(dump, "functions", info->function_count, "");
-    if (info->address_sample_count) put_count(dump, "search guide", info->address_sample_count, " entries");
+    if (info->address_sample_count) put_count(dump, "address sample", info->address_sample_count, " entries");
     if (info->stored_accelerator_bytes) put_count(dump, "accelerator", info->stored_accelerator_bytes, " bytes");
     put_count(dump, "files", info->file_count, "");
     put_count(dump, "strings", info->string_bytes, " bytes");

@@ -391,6 +391,6 @@ const char *lookup_target_run(struct lookup_target *target, struct answer_printe
     else if (!named_address_parse(text, &name, &a)) return address_fault(text);
     else if (target->is_process) return "not a hexadecimal address, and functions of a process are not found by name";
     else if (!put_symbol(target, printer, name, a, out))
-        return "not a hexadecimal address, and the index is of one binary, without a function of that name, or the offset leads beyond 64 bits";
+        return "neither an address nor an offset within 64 bits from a function of the index";
     return NULL;
 }

@@ -149,7 +149,7 @@ def test_one_bad_address_to_dump(callsign, index):
 
 def test_an_offset_beyond_all_addresses(callsign, index):
     """It wrapped around: main+0xffffffffffffffff was the byte before main."""
-    assert "the offset leads beyond 64 bits" in callsign.bad("lookup", index, "main+0xffffffffffffffff")
+    assert "nor an offset within 64 bits from a function" in callsign.bad("lookup", index, "main+0xffffffffffffffff")
     assert "main + 1 at" in callsign.good("lookup", index, "main+1")
 
 
@@ -356,3 +356,27 @@ def test_a_list_to_keep_with_an_equals_sign(callsign, store, tmp_path):
 def test_limits_of_prune(callsign, store, option, value, wanted):
     assert callsign.bad("store", "prune", "--store", store, option, value) == f"callsign: option '{option}' {wanted}, not '{value}'"
     assert len(names(callsign, store)) == 2
+
+
+# ---- files of another kind ----
+
+def test_an_index_where_a_log_is_wanted(callsign, index, app):
+    for path in (index, app):
+        done = callsign.run("stack", path)
+        assert done.returncode == 1 and f"{path}: is no log but an index or a program: give it with --index" in done.stderr
+
+
+def test_accelerate_wants_an_index(callsign, app):
+    """It printed four bytes of the file."""
+    assert callsign.bad("accelerate", app).endswith("'callsign convert --accelerate' makes one of it")
+
+
+def test_nothing_to_store_is_said(callsign, store, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert callsign.bad("store", "add", "--store", store, tmp_path / "empty", code=1) == "callsign: store add: nothing was stored"
+
+
+def test_names_that_are_not_in_the_index(callsign, index):
+    assert callsign.bad("find", index, "", code=1) == "callsign: '': not found"
+    assert callsign.bad("lookup", index, "none+0x10") == \
+        "callsign: 'none+0x10' is neither an address nor an offset within 64 bits from a function of the index"

@@ -155,7 +155,7 @@ static void check_sample(struct verifier *v) {
         uint32_t idx = k << g->sample_shift;
         uint64_t need = csni_gsym_address(g, idx) - g->base_address;
         if (offset == need) continue;
-        csni_fail(&v->err, CSN_E_FORMAT, "search guide", (uint64_t)(mark - g->bytes.ptr),
+        csni_fail(&v->err, CSN_E_FORMAT, "address sample", (uint64_t)(mark - g->bytes.ptr),
                   "entry %u is 0x%llx, need 0x%llx as the address table has for function %u", k, (ull)offset, (ull)need, idx);
         report_problem(v);
     }

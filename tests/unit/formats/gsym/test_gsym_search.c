@@ -181,7 +181,7 @@ static struct csn_bytes write_sample(uint32_t rows, enum csni_gsym_target target
 }
 
 static bool count_sample_problem(void *context, const struct csn_error *err) {
-    assert_string_equal(err->section, "search guide");
+    assert_string_equal(err->section, "address sample");
     ++*(uint32_t *)context;
     return true;
 }
