@@ -82,8 +82,7 @@ enum {
      * network nor the environment. */
     CSN_SEARCH_DEBUGINFOD = 1,
     /* Use only files below debug_dirs, symbolic links resolved, and debug_file. An image can name any file of the machine:
-     * objects of a debug map, split DWARF, supplements, members of a thin archive. For servers, whose images come from others.
-     * Since 0.3. */
+     * objects of a debug map, split DWARF, supplements, members of a thin archive. For servers, whose images come from others. */
     CSN_SEARCH_DEBUG_DIRS_ONLY = 2
 };
 

@@ -88,7 +88,7 @@ CSN_API csn_status csn_debug_info_dwarf_section(struct csn_debug_info *info, con
                                                 struct csn_error *err);
 /* Gives back the memory of `size` bytes of that section from `offset` on, and of some around them, where they are
  * pages of a mapped file: they come back when they are read. For those who read a large section from one end to the
- * other. Never fails; what is outside the section does not count. Since 0.3. */
+ * other. Never fails; what is outside the section does not count. */
 CSN_API void csn_debug_info_forget_section(const struct csn_debug_info *info, const char *name, uint64_t offset, uint64_t size);
 
 struct csn_debug_segment {
@@ -260,7 +260,7 @@ struct csn_debug_row {
 
 enum {
     CSN_LINES_END_EARLY = 1,   /* the program ends within an opcode */
-    CSN_LINES_ODD = 2          /* extended opcodes are unknown or of another size than theirs, or its files cannot be read. Since 0.3. */
+    CSN_LINES_ODD = 2          /* extended opcodes are unknown or of another size than theirs, or its files cannot be read */
 };
 struct csn_debug_lines {
     const struct csn_debug_row *rows; /* in the order of the program: sequences end with CSN_LINE_END_SEQUENCE */

@@ -34,7 +34,7 @@ struct csn_index_options {
     const struct csn_allocator *allocator; /* NULL: malloc; must outlive the index */
     /* The memory limit, in bytes, of the accelerator: a copy of the index that is decoded when it is opened and answers most
      * lookups with two memory accesses. It suits programs that look up many addresses over a long time.
-     * 0: no accelerator; opening is then almost free. UINT64_MAX: no limit. The accelerator takes 0.6 to 2 times the file's
+     * 0: no accelerator; opening is then almost free. UINT64_MAX: no limit. The accelerator takes 0.5 to 2 times the file's
      * size, and as much again while it is built, at about 100 MB of index per second. Functions that do not fit or are
      * damaged are looked up in the index itself: the answers are always the same.
      * An index that has an accelerator in its file (CSN_CONVERT_ACCELERATE) uses that one: nothing is decoded, and processes share

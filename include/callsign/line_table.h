@@ -1,4 +1,5 @@
-/* Callsign: one GSYM line table by itself: encode, decode, look up one address. Part of the lookup-only library.
+/* Callsign: one GSYM line table by itself: encode, decode, look up one address. Decoding and looking up are part of the
+ * lookup-only library, encoding is not.
  * Serves: GSYM "LineTable" payload (info type 1); the same bytes in versions 1 and 2. */
 #ifndef CALLSIGN_LINE_TABLE_H
 #define CALLSIGN_LINE_TABLE_H

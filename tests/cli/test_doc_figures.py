@@ -57,3 +57,46 @@ def test_every_result_file_says_its_command():
     for path in sorted((ROOT / "bench/results").glob("*.json")):
         text = path.read_text(encoding="utf-8")
         assert '"command"' in text or ('"program"' in text and '"arguments"' in text), path.name
+
+
+def table(text, name):
+    """The rows of a table that bench/doc_tables.py wrote, as dictionaries."""
+    block = text.partition(f"<!-- table {name} ")[2].partition("<!-- end of table")[0]
+    head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines() if line.startswith("|")]
+    return [dict(zip(head, row)) for row in rows]
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+def test_sentences_about_accelerators_are_those_of_the_tables():
+    """Two to four times as fast, and how large the file gets."""
+    text = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+    plain = {row["addresses"]: number(row["callsign, ns"]) for row in table(text, "lookups")}
+    factors = [plain[f"{row['input']}, {which}"] / number(row[f"{which}, ns"]) for row in table(text, "stored")
+               for which in ("by function", "by byte")]
+    assert len(factors) == 6 and round(min(factors)) == 2 and round(max(factors)) == 4
+    assert "lookups are two to four times as fast" in text
+    sizes = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+    index = next(row for row in table(sizes, "sizes") if row[""] == "index")
+    for row in table(text, "stored"):
+        factor = number(row["file, MB: ours / symcache"].split()[0]) / number(index[row["input"]].split()[0])
+        assert 1.39 < factor < 2.25, row
+    for page in ("man/callsign-accelerate.1", "man/callsign-convert.1"):
+        assert "becomes 1.4 to 2.2 times as large" in (ROOT / page).read_text(encoding="utf-8")
+
+
+def test_what_a_process_costs_at_least_is_that_of_the_table():
+    text = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+    rows = table(text, "one_address")
+    factors = sorted(round(number(row["llvm-gsymutil, ms"]) / number(row["a program that does no more, ms"])) for row in rows)
+    assert len(factors) == 3
+    assert f"only {factors[0]} to {factors[-1]} times as fast as llvm-gsymutil" in " ".join(text.split())
+
+
+def test_each_find_of_fuzzing_is_told():
+    text = (ROOT / "docs/fuzzing.md").read_text(encoding="utf-8")
+    found = {row["target"] for row in table(text, "fuzzing") if row["runs that ended with a find"] != "0"} - {"all"}
+    told = re.findall(r"^\| ([a-z_, ]+) \|", text.partition("## What was found")[2], re.M)
+    assert found and found <= {name for names in told for name in names.split(", ")}

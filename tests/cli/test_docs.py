@@ -1,5 +1,6 @@
 """Man pages and completions have every option that the command has, and no other."""
 
+import json
 import os
 import pathlib
 import re
@@ -89,3 +90,31 @@ def test_security_limits_are_those_of_the_code():
     wrong = [(name, value) for value, name in rows
              if not re.search(rf"\b{name} = {re.escape(value)}(?=[,;\s}}])", code)]
     assert not wrong
+
+
+def test_parts_of_stats_are_described(callsign, shapes_index):
+    page = (ROOT / "man/callsign-stats.1").read_text()
+    described = page.partition(".It parts\n")[2].partition(".It functions")[0]
+    parts = json.loads(callsign.good("stats", "--json", shapes_index))["parts"]
+    assert [part["name"] for part in parts if not re.search(rf"\b{part['name']}\b", described)] == []
+
+
+def test_names_of_the_library_in_pages_are_declared():
+    """Also those of its inside. What begins or ends with an underscore is a part of a name."""
+    code = "\n".join(path.read_text() for folder in ("src", "include") for path in sorted((ROOT / folder).rglob("*.[ch]")))
+    declared = set(re.findall(r"\b(?:csn|CSN|csni|CSNI)_\w+", code))
+    made_up = {"csn_noun_verb", "csn_x_init", "csn_X_options_init", "CSN_DEPRECATED"}
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").rglob("*.md")]
+    named = {(page.name, name) for page in pages if page.name != "performance-log.md"
+             for name in re.findall(r"\b(?:csn|CSN|csni|CSNI)_\w*[a-zA-Z0-9]\b(?!_)", page.read_text(encoding="utf-8"))}
+    assert len(named) > 50
+    assert sorted(each for each in named if each[1] not in declared | made_up) == []
+
+
+def test_headers_name_no_version_to_come():
+    """"Since 0.3" stood in the headers of 0.2."""
+    base = (ROOT / "include/callsign/base.h").read_text()
+    version = tuple(int(re.search(rf"CSN_VERSION_{part} (\d+)", base)[1]) for part in ("MAJOR", "MINOR"))
+    for path in sorted((ROOT / "include/callsign").glob("*.h")):
+        for major, minor in re.findall(r"Since (\d+)\.(\d+)", path.read_text()):
+            assert (int(major), int(minor)) <= version, path.name

@@ -19,6 +19,9 @@ def clone(tmp_path):
 def test_console_blocks_run_as_printed(clone):
     blocks = list(console_blocks((ROOT / "README.md").read_text(encoding="utf-8")))
     assert any(command.startswith("callsign lookup") for steps in blocks for command, _ in steps)
+    said = [re.findall(r"\b(\d+ functions|\d+ line rows)", " ".join(lines)) for steps in blocks for command, lines in steps
+            if re.match("callsign (convert|verify)", command)]
+    assert len(said) == 2 and said[0] == said[1], "the README tells two sizes of one index"
     # One shell for all blocks, as a reader would have: variables and the folder stay.
     script, expected = ["set -e -o pipefail"], []
     for steps in blocks:
