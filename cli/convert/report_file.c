@@ -14,13 +14,12 @@
 #include "ui/output_path.h"
 #include "convert/conversion_text.h"
 
-static mode_t mode_of_new_file(void) {
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-}
-
 static int open_temporary(struct report_file *file) {
+    const int refusal = output_mode(file->target, &file->mode);
+    if (refusal) {
+        errno = refusal;
+        return -1;
+    }
     if (asprintf(&file->temporary, "%s.XXXXXX", file->target) < 0) {
         file->temporary = NULL;
         errno = ENOMEM;
@@ -55,7 +54,7 @@ bool report_file_open(struct report_file *file, const char *path) {
 }
 
 int report_file_finish(struct report_file *file, int os_error) {
-    if (!os_error && file->temporary && fchmod(file->fd, mode_of_new_file()) < 0) os_error = errno;
+    if (!os_error && file->temporary && fchmod(file->fd, file->mode) < 0) os_error = errno;
     if (close(file->fd) < 0 && !os_error) os_error = errno;
     if (file->temporary && !os_error && rename(file->temporary, file->target) < 0) os_error = errno;
     if (file->temporary && os_error) unlink(file->temporary);

@@ -8,6 +8,7 @@ struct report_file {
     const char *path; /* "-": standard output */
     char *target;     /* the path behind symbolic links */
     char *temporary;  /* NULL: written directly, because the target is no regular file */
+    unsigned mode;    /* of the file in the end */
     int fd;
 };
 

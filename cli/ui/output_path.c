@@ -3,6 +3,7 @@
 #include "ui/output_path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,12 +47,30 @@ static char *target_of_link(const char *path) {
     return joined;
 }
 
+/* A chain that leads nowhere has an end: where it goes round, realpath() has said so. */
 char *output_target(const char *path) {
     struct stat st;
     char *found = realpath(path, NULL);
     if (found || errno != ENOENT) return found;
-    bool is_link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
-    return is_link ? target_of_link(path) : strdup(path);
+    found = strdup(path);
+    while (found && lstat(found, &st) == 0 && S_ISLNK(st.st_mode)) {
+        char *next = target_of_link(found);
+        free(found);
+        found = next;
+    }
+    return found;
+}
+
+int output_mode(const char *target, unsigned *out) {
+    struct stat old;
+    if (stat(target, &old) == 0) {
+        *out = old.st_mode & 0777;
+        return faccessat(AT_FDCWD, target, W_OK, AT_EACCESS) == 0 ? 0 : errno;
+    }
+    const mode_t mask = umask(0);
+    umask(mask);
+    *out = 0666 & ~mask;
+    return 0;
 }
 
 bool output_is_file(const char *out) {

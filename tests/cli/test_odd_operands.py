@@ -184,6 +184,10 @@ def test_reports_through_links(callsign, app, index, tmp_path, there):
     done = subprocess.run([callsign.path, "stats", index, "--html", "link"], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0 and (tmp_path / "link").is_symlink() and "<html" in (tmp_path / "far/report").read_text()
     assert sorted(os.listdir(tmp_path)) == ["far", "link", "out"] and os.listdir(tmp_path / "far") == ["report"]
+    (tmp_path / "far/report").chmod(0o600)
+    (tmp_path / "chain").symlink_to("link")
+    callsign.good("stats", index, "--html", tmp_path / "chain")
+    assert (tmp_path / "chain").is_symlink() and (tmp_path / "link").is_symlink() and (tmp_path / "far/report").stat().st_mode & 0o777 == 0o600
     (tmp_path / "circle").symlink_to("circle")
     assert callsign.bad("stats", index, "--html", tmp_path / "circle") == f"callsign: {tmp_path}/circle: {os.strerror(errno.ELOOP)}"
 

@@ -429,6 +429,24 @@ def test_gsymutil_verifies_like_the_tool(name, folder, inputs):
     assert theirs[0] == ours[0], stand_in_pairs.show_difference([name], b"", (theirs[0], ours[0]))
 
 
+def test_gsymutil_writes_through_links(folder, inputs, tmp_path):
+    """A link was replaced by a file, and a private file by one that others can read."""
+    if "c-obj.o" not in inputs:
+        pytest.skip("c-obj.o could not be built")
+    pair, seen = pair_for("llvm-gsymutil", folder), {}
+    for which in ("theirs", "ours"):
+        where = tmp_path / which
+        where.mkdir()
+        (where / "old").write_text("old")
+        (where / "old").chmod(0o600)
+        for link, target in (("first", "old"), ("second", "nowhere"), ("chain", "third"), ("third", "new"), ("circle", "circle")):
+            (where / link).symlink_to(target)
+        codes = [pair.run(which, [f"--convert={folder}/programs/c-obj.o", "--quiet", f"--out-file={name}"], b"", where)[0]
+                 for name in ("first", "second", "chain", "circle")]
+        seen[which] = codes, {path.name: (path.is_symlink(), path.exists() and (path.stat().st_mode, path.read_bytes())) for path in where.iterdir()}
+    assert seen["ours"] == seen["theirs"] and seen["ours"][1]["chain"] == (True, seen["ours"][1]["new"][1])
+
+
 SITES = ["functions:\n  - name: main\n    callsites:\n      - return_offset: 0x5\n        match_regex: [top, 'die.*']\n        flags: [InternalCall]\n",
          "", "functions: []\n", "functions: 3\n", "foo: 3\n", "functions:\n  - callsites: []\n", "functions:\n  - name: main\n    zzz: 3\n",
          "functions:\n  - name: nosuch\n    callsites:\n      - return_offset: 1\n        match_regex: []\n",

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "stand_ins/base/growth.h"
+#include "ui/output_path.h"
 
 struct bytes {
     unsigned char *items;
@@ -230,27 +231,44 @@ static void put_tables(struct bytes *b, const struct gsym_build *build, const st
     align_to(b, 4);
 }
 
-static char *write_file(const struct bytes *b, const char *path) {
+/* llvm-gsymutil writes into the file that is there; here it stays as it was until the new one is whole. 0, or an errno. */
+static int replace_file(const struct bytes *b, const char *target) {
+    unsigned mode;
     char *temporary = NULL;
+    int fault = output_mode(target, &mode);
+    if (fault) return fault;
+    if (asprintf(&temporary, "%s.XXXXXX", target) < 0) return ENOMEM;
+    const int fd = mkstemp(temporary);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    bool good = file && fwrite(b->items, 1, b->count, file) == b->count && fchmod(fd, mode) == 0;
+    if (!good) fault = errno;
+    if (file && fclose(file) != 0 && !fault) fault = errno;
+    if (!fault && rename(temporary, target) != 0) fault = errno;
+    if (fault && fd >= 0) unlink(temporary);
+    free(temporary);
+    return fault;
+}
+
+static int fill_special(const struct bytes *b, const char *path) {
+    FILE *file = fopen(path, "wb");
+    if (!file) return errno;
+    int fault = fwrite(b->items, 1, b->count, file) == b->count ? 0 : errno;
+    if (fclose(file) != 0 && !fault) fault = errno;
+    return fault;
+}
+
+/* A symbolic link stays; what it leads to is written. */
+static char *write_file(const struct bytes *b, const char *path) {
+    struct stat st;
     if (strcmp(path, "-") == 0) {
         fwrite(b->items, 1, b->count, stdout);
         return NULL;
     }
-    if (asprintf(&temporary, "%s.XXXXXX", path) < 0) return failure("out of memory");
-    struct stat st;
-    const bool is_special = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-    const mode_t mask = umask(0);
-    umask(mask);
-    int fd = is_special ? -1 : mkstemp(temporary);
-    FILE *file = is_special ? fopen(path, "wb") : fd < 0 ? NULL : fdopen(fd, "wb");
-    bool good = file && fwrite(b->items, 1, b->count, file) == b->count;
-    if (good && !is_special) good = fchmod(fd, 0666 & ~mask) == 0;
-    if (file && fclose(file) != 0) good = false;
-    if (good && !is_special) good = rename(temporary, path) == 0;
-    char *why = good ? NULL : failure("%s", strerror(errno));
-    if (!good && fd >= 0) unlink(temporary);
-    free(temporary);
-    return why;
+    char *target = output_target(path);
+    if (!target) return failure("%s", strerror(errno));
+    const int fault = stat(target, &st) == 0 && !S_ISREG(st.st_mode) ? fill_special(b, target) : replace_file(b, target);
+    free(target);
+    return fault ? failure("%s", strerror(fault)) : NULL;
 }
 
 /* `whole`: with merged functions and call sites, which segments lose. */
