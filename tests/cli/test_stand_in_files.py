@@ -72,6 +72,84 @@ def test_gsymutil_with_functions_that_the_linker_removed_in_parts(folder, tmp_pa
     assert made[0] == made[1] and b"\0gone\0" in made[1]
 
 
+# Each function within the one before, with a call inlined into it in front of that; and DIEs of which each has two origins.
+NESTED = """
+.globl _start
+_start: .zero 64
+.section .debug_abbrev,"",@progbits
+.uleb128 1,0x11
+.byte 1
+.uleb128 3,8,0x13,0xb,0x11,1,0x12,6
+.byte 0,0
+.uleb128 2,0x2e
+.byte 1
+.uleb128 3,8,0x11,1,0x12,6
+.byte 0,0
+.uleb128 3,0x1d
+.byte 0
+.uleb128 0x31,0x13,0x11,1,0x12,6,0x58,0xb,0x59,0xb
+.byte 0,0
+.uleb128 4,0x2e
+.byte 0
+.uleb128 3,8,0x11,1,0x12,6,0x31,0x13,0x47,0x13
+.byte 0,0,0
+.section .debug_info,"",@progbits
+.Linfo: .long .Lend-.Lver
+.Lver: .short 4
+.long .debug_abbrev
+.byte 8
+.uleb128 1
+.asciz "a.c"
+.byte LANGUAGE
+.quad _start
+.long 64
+.rept DEPTH
+.uleb128 2
+.asciz "f"
+.quad _start
+.long 64
+.uleb128 3
+.long 0x20
+.quad _start
+.long 64
+.byte 1,7
+.endr
+.rept DEPTH
+.byte 0
+.endr
+.rept ORIGINS
+.uleb128 4
+.asciz "g"
+.quad _start
+.long 64
+9: .long 9b+8-.Linfo, 9b+8-.Linfo
+.endr
+.uleb128 2
+.asciz "f"
+.quad _start
+.long 64
+.byte 0,0
+.Lend:
+"""
+
+
+def test_gsymutil_with_nested_functions(folder, tmp_path):  # noqa: F811
+    """For each function all that are further in were gone through, and with two origins twice as many in each step."""
+    pair = pair_for("llvm-gsymutil", folder)
+    for depth, origins, language, whose in ((300, 3, 12, ("theirs", "ours")), (60, 3, 4, ("theirs", "ours")), (60000, 60, 4, ("ours",))):
+        words = {"DEPTH": depth, "ORIGINS": origins, "LANGUAGE": language}
+        text = NESTED
+        for word, value in words.items():
+            text = text.replace(word, str(value))
+        (tmp_path / "n.s").write_text(text)
+        subprocess.run([need("gcc"), "-nostdlib", "-no-pie", "n.s", "-o", "n"], cwd=tmp_path, check=True)
+        made = []
+        for which in whose:
+            done = pair.run(which, ["--num-threads=1", "--quiet", "--dwarf-callsites", "--convert=n", "--out-file=n.gsym"], b"", tmp_path)
+            made.append((done, (tmp_path / "n.gsym").read_bytes()))
+        assert made[0] == made[-1] and made[0][0].code == 0
+
+
 def test_gsymutil_options_are_read_before_they_are_judged(files, folder):  # noqa: F811
     words = ("-o=x", "-vo", "--verify= -o x", "--addres=1 -q", "--num-threads=x --arch", "-q --num-threads=x", "--num-threads=x --num-threads=1", "--num-threads=4294967296",
              "--segment-size=x --num-threads=y", "--address=y --segment-size=x", "--address=y -hv", "-version")

@@ -13,32 +13,6 @@ enum { DW_TAG_call_site = 0x48, DW_AT_call_return_pc = 0x7d, DW_AT_call_origin =
 
 /* ---- DIEs ---- */
 
-/* Steps over a DIE's descendants. False: damaged. */
-static bool skip_children(const struct csn_debug_die *die, uint64_t *offset) {
-    struct csn_debug_die at;
-    struct csn_debug_value sibling;
-    *offset = die->next;
-    if (!die->has_children) return true;
-    if (csn_debug_die_attribute(die, DW_AT_sibling, &sibling) == CSN_OK &&
-        csn_debug_die_follow(die, &sibling, &at, NULL) == CSN_OK && at.unit == die->unit && at.offset > die->offset) {
-        *offset = at.offset;
-        return true;
-    }
-    for (size_t depth = 1; depth;) {
-        csn_status status = csn_debug_die_at(die->unit, *offset, &at, NULL);
-        if (status < 0) return false;
-        *offset = at.next;
-        if (status == CSN_NONE) depth--;
-        else depth += at.has_children != 0;
-    }
-    return true;
-}
-
-bool gsym_next_child(const struct csn_debug_die *parent, uint64_t *offset, struct csn_debug_die *out) {
-    if (!parent->has_children || csn_debug_die_at(parent->unit, *offset, out, NULL) != CSN_OK) return false;
-    return skip_children(out, offset) || (*offset = parent->unit->end, true);
-}
-
 bool gsym_die_constant(const struct csn_debug_die *die, uint32_t attribute, uint64_t *out) {
     struct csn_debug_value value;
     const bool found = llvm_find_attribute(die, &attribute, 1, &value, NULL) && value.form != DW_FORM_sdata &&
@@ -64,7 +38,7 @@ static void read_call_sites(struct gsym_unit *u, const struct csn_debug_die *die
     struct csn_debug_die child, callee;
     struct csn_debug_value value;
     uint64_t offset = die->next;
-    while (gsym_next_child(die, &offset, &child)) {
+    while (gsym_next_child(u, die, &offset, &child)) {
         if (child.tag != DW_TAG_call_site || csn_debug_die_attribute(&child, DW_AT_call_return_pc, &value) != CSN_OK) continue;
         const uint64_t addr = llvm_raw_addr(u->module, value.number - 1, NULL) + 1; /* the call itself is in the section */
         if (value.kind != CSN_VALUE_ADDRESS || addr < f->start || addr >= f->end) continue;
@@ -118,7 +92,7 @@ static void read_function(struct gsym_unit *u, const struct csn_debug_die *die) 
     for (size_t i = 0; i < count && is_kept(u, die, &ranges[i]); i++) {
         struct gsym_function f = { .start = ranges[i].start, .end = ranges[i].end, .name = name };
         if (u->lines) gsym_read_rows(u, die, &f);
-        if (gsym_has_inlined(die)) gsym_read_inlined(u, die, &all, &f);
+        if (gsym_has_inlined(u, die)) gsym_read_inlined(u, die, &all, &f);
         if (u->takes_call_sites) read_call_sites(u, die, &f);
         gsym_build_add(u->build, &f);
     }
@@ -161,7 +135,7 @@ static void read_unit(struct gsym_build *build, struct llvm_module *module, stru
     }
     read_functions(&u);
     free(u.files);
-    free(u.parents.items);
+    free(u.tree.items);
     if (u.lines) {
         csn_debug_lines_free(u.lines->lines);
         free(u.lines->sequences);

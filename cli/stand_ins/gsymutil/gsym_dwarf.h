@@ -5,6 +5,12 @@
 #include "stand_ins/gsymutil/gsym_build.h"
 #include "stand_ins/llvm/llvm_module.h"
 
+/* A DIE of a unit that has children or is a function. */
+struct gsym_tree_node {
+    uint64_t offset, parent; /* the root is its own */
+    uint64_t after;          /* where its descendants end */
+};
+
 /* A unit while its functions are read. */
 struct gsym_unit {
     struct gsym_build *build;
@@ -16,9 +22,8 @@ struct gsym_unit {
     size_t file_count;
     uint64_t language;
     bool takes_call_sites;
-    /* The parents of the DIE in hand, and those of others when they are asked for. */
-    struct { uint64_t *items; size_t count, capacity; } parents; /* pairs of a DIE's offset and its parent's, ascending */
-    bool has_parents;
+    struct { struct gsym_tree_node *items; size_t count, capacity; } tree; /* ascending; read when it is asked for */
+    bool has_tree;
 };
 
 /* Reads all functions of .debug_info, and prints how many. */
@@ -35,7 +40,7 @@ void gsym_read_rows(struct gsym_unit *unit, const struct csn_debug_die *die, str
 /* Calls inlined into the part of a function. `all`: the ranges of all its parts. */
 void gsym_read_inlined(struct gsym_unit *unit, const struct csn_debug_die *die, const struct gsym_ranges *all,
                        struct gsym_function *function);
-bool gsym_has_inlined(const struct csn_debug_die *die);
+bool gsym_has_inlined(struct gsym_unit *unit, const struct csn_debug_die *die);
 
 /* An unsigned constant of a DIE, or of those that it stands for. */
 bool gsym_die_constant(const struct csn_debug_die *die, uint32_t attribute, uint64_t *out);
@@ -46,7 +51,11 @@ bool gsym_die_ranges(const struct gsym_unit *unit, const struct csn_debug_die *d
 void gsym_put_die(const struct gsym_unit *unit, const struct csn_debug_die *die);
 
 /* Walks the children of a DIE: *offset is die->next before the first. False: there are no more. */
-bool gsym_next_child(const struct csn_debug_die *parent, uint64_t *offset, struct csn_debug_die *out);
+bool gsym_next_child(struct gsym_unit *unit, const struct csn_debug_die *parent, uint64_t *offset, struct csn_debug_die *out);
+/* Steps over a DIE's descendants. False: damaged. */
+bool gsym_skip_children(struct gsym_unit *unit, const struct csn_debug_die *die, uint64_t *offset);
+/* False: it is the root, or not of the unit. */
+bool gsym_find_parent(struct gsym_unit *unit, const struct csn_debug_die *die, struct csn_debug_die *out);
 
 /* Compares every address of the file with what DWARF says. NULL, or why it failed. */
 const char *gsym_verify(struct llvm_module *module, const char *path);

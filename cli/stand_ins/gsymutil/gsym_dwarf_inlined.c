@@ -11,9 +11,9 @@
 enum { MAX_DEPTH = 512 };
 
 /* Blocks and calls of the function; functions within it have their own. */
-bool gsym_has_inlined(const struct csn_debug_die *die) {
+bool gsym_has_inlined(struct gsym_unit *u, const struct csn_debug_die *die) {
     struct csn_debug_die at;
-    size_t depth = 1, function_depth = SIZE_MAX;
+    size_t depth = 1;
     if (die->tag == DW_TAG_inlined_subroutine) return true;
     if (!die->has_children) return false;
     for (uint64_t offset = die->next; depth;) {
@@ -21,12 +21,12 @@ bool gsym_has_inlined(const struct csn_debug_die *die) {
         if (status < 0) return false;
         offset = at.next;
         if (status == CSN_NONE) {
-            if (--depth <= function_depth) function_depth = SIZE_MAX;
+            depth--;
             continue;
         }
-        if (function_depth == SIZE_MAX && at.tag == DW_TAG_inlined_subroutine) return true;
-        if (function_depth == SIZE_MAX && at.tag == DW_TAG_subprogram && at.has_children) function_depth = depth;
-        depth += at.has_children != 0;
+        if (at.tag == DW_TAG_inlined_subroutine) return true;
+        if (at.tag != DW_TAG_subprogram) depth += at.has_children != 0;
+        else if (!gsym_skip_children(u, &at, &offset)) return false;
     }
     return false;
 }
@@ -113,7 +113,7 @@ static void read_children(struct walk *w, const struct csn_debug_die *die, uint3
     struct csn_debug_die child;
     uint64_t offset = die->next;
     if (depth > MAX_DEPTH) return;
-    while (gsym_next_child(die, &offset, &child)) {
+    while (gsym_next_child(w->unit, die, &offset, &child)) {
         if (child.tag == DW_TAG_inlined_subroutine) read_call(w, &child, parent, parent_all, depth + 1);
         else if (child.tag == DW_TAG_lexical_block) read_children(w, &child, parent, parent_all, depth + 1);
     }

@@ -6,72 +6,39 @@
 #include "stand_ins/base/growth.h"
 #include "stand_ins/gsymutil/gsym_dwarf.h"
 
-enum { DW_TAG_class_type = 0x02, DW_TAG_structure_type = 0x13, DW_TAG_union_type = 0x17, DW_TAG_namespace = 0x39, MAX_SCOPES = 64 };
+enum { DW_TAG_class_type = 0x02, DW_TAG_structure_type = 0x13, DW_TAG_union_type = 0x17, DW_TAG_namespace = 0x39 };
+enum { MAX_SCOPES = 64, MAX_ASKED = 1024 };
 enum {
     DW_LANG_C = 0x02, DW_LANG_C_plus_plus = 0x04, DW_LANG_ObjC_plus_plus = 0x11, DW_LANG_C_plus_plus_03 = 0x19,
     DW_LANG_C_plus_plus_11 = 0x1a, DW_LANG_C_plus_plus_14 = 0x21
 };
 
-/* ---- parents ---- */
+/* ---- scopes ---- */
 
-static void add_parent(struct gsym_unit *u, uint64_t offset, uint64_t parent) {
-    GROW_PUSH(&u->parents, offset);
-    GROW_PUSH(&u->parents, parent);
-}
-
-/* Only of DIEs with children and of functions: they alone are asked for. */
-static void read_parents(struct gsym_unit *u) {
-    struct csn_debug_die die;
-    struct { uint64_t *items; size_t count, capacity; } around = { 0 };
-    u->has_parents = true;
-    if (csn_debug_die_at(u->code, u->code->root, &die, NULL) != CSN_OK || !die.has_children) return;
-    GROW_PUSH(&around, die.offset);
-    for (uint64_t offset = die.next; offset < u->code->end && around.count;) {
-        csn_status status = csn_debug_die_at(u->code, offset, &die, NULL);
-        if (status < 0) break;
-        offset = die.next;
-        if (status == CSN_NONE) {
-            around.count--;
-            continue;
-        }
-        if (die.has_children || die.tag == DW_TAG_subprogram || die.tag == DW_TAG_inlined_subroutine)
-            add_parent(u, die.offset, around.items[around.count - 1]);
-        if (die.has_children) GROW_PUSH(&around, die.offset);
-    }
-    free(around.items);
-}
-
-static bool find_parent(struct gsym_unit *u, const struct csn_debug_die *die, struct csn_debug_die *out) {
-    if (!u->has_parents) read_parents(u);
-    size_t low = 0, high = u->parents.count / 2;
-    if (die->unit != u->code) return false;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (u->parents.items[2 * middle] < die->offset) low = middle + 1;
-        else high = middle;
-    }
-    if (2 * low >= u->parents.count || u->parents.items[2 * low] != die->offset) return false;
-    return csn_debug_die_at(u->code, u->parents.items[2 * low + 1], out, NULL) == CSN_OK;
-}
-
-/* The namespace, type or function that a DIE is declared in. */
-static bool find_scope(struct gsym_unit *u, const struct csn_debug_die *die, unsigned depth, struct csn_debug_die *out) {
+/* The namespace, type or function that a DIE is declared in. `left`: DIEs that may still be asked; each of them may lead to two. */
+static bool find_scope_within(struct gsym_unit *u, const struct csn_debug_die *die, unsigned *left, struct csn_debug_die *out) {
     static const uint32_t ways[] = { DW_AT_specification, DW_AT_abstract_origin };
     struct csn_debug_value value;
     struct csn_debug_die other;
-    if (depth > MAX_SCOPES) return false;
+    if (!*left) return false;
+    --*left;
     for (size_t i = 0; i < 2; i++)
         if (csn_debug_die_attribute(die, ways[i], &value) == CSN_OK && csn_debug_die_follow(die, &value, &other, NULL) == CSN_OK &&
-            find_scope(u, &other, depth + 1, out))
+            find_scope_within(u, &other, left, out))
             return true;
-    if (die->tag == DW_TAG_inlined_subroutine || !find_parent(u, die, out)) return false;
+    if (die->tag == DW_TAG_inlined_subroutine || !gsym_find_parent(u, die, out)) return false;
     switch (out->tag) {
     case DW_TAG_namespace: case DW_TAG_structure_type: case DW_TAG_union_type: case DW_TAG_class_type: case DW_TAG_subprogram: return true;
     case DW_TAG_lexical_block:
         other = *out;
-        return find_scope(u, &other, depth + 1, out);
+        return find_scope_within(u, &other, left, out);
     default: return false;
     }
+}
+
+static bool find_scope(struct gsym_unit *u, const struct csn_debug_die *die, struct csn_debug_die *out) {
+    unsigned left = MAX_ASKED;
+    return find_scope_within(u, die, &left, out);
 }
 
 /* ---- names ---- */
@@ -109,7 +76,7 @@ bool gsym_die_name(struct gsym_unit *u, const struct csn_debug_die *die, uint32_
         return true;
     }
     if (!llvm_function_name(die, LLVM_NAME_SHORT, &name) || !name.len) return false;
-    if (!has_scopes(u->language) || is_clone(name.ptr) || !find_scope(u, &at, 0, &scope)) {
+    if (!has_scopes(u->language) || is_clone(name.ptr) || !find_scope(u, &at, &scope)) {
         *out = gsym_build_string(u->build, name);
         return true;
     }
@@ -119,7 +86,7 @@ bool gsym_die_name(struct gsym_unit *u, const struct csn_debug_die *die, uint32_
     for (unsigned depth = 0; depth < MAX_SCOPES; depth++) {
         if (llvm_function_name(&scope, LLVM_NAME_SHORT, &part) && part.len) qualify(&text, part);
         at = scope;
-        if (!find_scope(u, &at, 0, &scope)) break;
+        if (!find_scope(u, &at, &scope)) break;
     }
     *out = gsym_build_string(u->build, (struct csn_str){ text.items, text.count });
     free(text.items);
