@@ -29,20 +29,42 @@ static node *parse_mangled(parser *p, size_t underscores) {
     return p->at == p->end ? n : NULL;
 }
 
+/* What a way to read a name led to. */
+struct reading {
+    node *name;
+    bool dialect_matters, dialect_wrong;
+};
+
 /* Where arguments are a conversion operator's or its type's, the first way that leads to a name. LLVM knows one way. */
-static node *parse_any(struct csn_str name, size_t underscores, uint32_t flags, struct csni_name_memory *memory) {
+static struct reading parse_dialect(struct csn_str name, size_t underscores, uint32_t flags, uint8_t dialect,
+                                    struct csni_name_memory *memory) {
     static const uint8_t ours[ARGS_CHOICES] = { ARGS_OF_TEMPLATES, ARGS_OF_OPERATOR, ARGS_OF_TYPE };
     static const uint8_t llvms[ARGS_CHOICES] = { ARGS_OF_OPERATOR, ARGS_OF_TEMPLATES, ARGS_OF_TYPE };
     const uint8_t *choices = flags & CSN_DEMANGLE_AS_LLVM ? llvms : ours;
+    struct reading reading = { 0 };
     for (unsigned i = 0; i < ARGS_CHOICES; i++) {
         parser p = { .at = name.ptr, .end = name.ptr + name.len, .memory = memory, .lambda_level = SIZE_MAX,
-                     .last_param = name.ptr - 1 };
+                     .last_param = name.ptr - 1, .dialect = dialect };
         p.args_choice = choices[i];
         p.as_llvm = flags & CSN_DEMANGLE_AS_LLVM;
-        node *n = parse_mangled(&p, underscores);
-        if (n || !p.args_chosen) return n;
+        reading.name = parse_mangled(&p, underscores);
+        reading.dialect_matters |= p.dialect_matters;
+        reading.dialect_wrong = p.dialect_wrong;
+        if (reading.name || !p.args_chosen) break;
     }
-    return NULL;
+    return reading;
+}
+
+/* The first dialect in which the name makes sense, or else the first one in which it can be read. */
+static node *parse_any(struct csn_str name, size_t underscores, uint32_t flags, struct csni_name_memory *memory) {
+    node *found = NULL;
+    for (uint8_t dialect = 0; dialect < DIALECTS; dialect++) {
+        struct reading reading = parse_dialect(name, underscores, flags, dialect, memory);
+        if (reading.name && !reading.dialect_wrong) return reading.name;
+        if (!found) found = reading.name;
+        if (!reading.dialect_matters || (found && flags & CSN_DEMANGLE_AS_LLVM)) break;
+    }
+    return found;
 }
 
 bool csni_itanium_demangle(struct csn_str name, uint32_t flags, struct csni_name_memory *memory, struct csni_name_text *out) {
@@ -52,7 +74,8 @@ bool csni_itanium_demangle(struct csn_str name, uint32_t flags, struct csni_name
     name = (struct csn_str){ name.ptr + underscores + 1, name.len - underscores - 1 };
     node *n = parse_any(name, underscores, flags, memory);
     if (!n) return false;
-    struct csni_itanium_printer printer = { .text = out, .pack_index = CSNI_NO_PACK, .pack_count = CSNI_NO_PACK, .enclosed = 1 };
+    struct csni_itanium_printer printer = { .text = out, .pack_index = CSNI_NO_PACK, .pack_count = CSNI_NO_PACK, .enclosed = 1,
+                                           .as_llvm = flags & CSN_DEMANGLE_AS_LLVM };
     csni_itanium_print(&printer, n);
     return !printer.failed && !out->too_long;
 }

@@ -25,6 +25,8 @@ static struct csni_itanium_node *parse_until_end(parser *p, enum csni_itanium_ki
     return csni_make_list(p, kind, base);
 }
 
+static node *parse_braced(parser *p);
+
 /* ---- operators ---- */
 
 static node *parse_prefix(parser *p, const struct csni_itanium_operator *op) {
@@ -64,7 +66,10 @@ static node *parse_new(parser *p, const struct csni_itanium_operator *op, bool g
     n->flag = heap_flags(op, global);
     n->a = csni_parse_type(p);
     if (!n->a) return NULL;
-    if (csni_take_two(p, "pi")) n->c = parse_until_end(p, NODE_LIST, csni_parse_expression);
+    bool braces = csni_take_two(p, "il");
+    if (braces) n->flag |= HEAP_BRACES;
+    if (braces) n->c = parse_until_end(p, NODE_LIST, parse_braced);
+    else if (csni_take_two(p, "pi")) n->c = parse_until_end(p, NODE_LIST, csni_parse_expression);
     else if (csni_take(p, 'E')) n->c = csni_make(p, NODE_LIST);
     return n->c ? n : NULL;
 }
@@ -159,18 +164,32 @@ static node *parse_bool(parser *p) {
     return &words[digit - '0'];
 }
 
+static bool float_size_fits(char letter, size_t len) {
+    switch (letter) {
+    case 'f': return len == 8;
+    case 'd': return len == 16;
+    case 'e': return len == 16 || len == 20 || len == 32;
+    case 'g': return len == 32;
+    default: return len == 4 || len == 8 || len == 16 || len == 20 || len == 32;
+    }
+}
+
 /* The bytes of the number, most significant first; how many they are depends on the machine for long double ("e"). */
-static node *parse_float(parser *p) {
-    char letter = *p->at++;
+static node *parse_float_of(parser *p, char letter, node *type) {
     const char *begin = p->at;
     while (p->at < p->end && (csni_is_digit(*p->at) || (*p->at >= 'a' && *p->at <= 'f'))) p->at++;
     size_t len = (size_t)(p->at - begin);
-    bool fits = letter == 'f' ? len == 8 : letter == 'd' ? len == 16 : len == 16 || len == 20 || len == 32;
-    struct csni_itanium_node *n = fits && csni_take(p, 'E') ? csni_make(p, NODE_FLOAT) : NULL;
+    struct csni_itanium_node *n = float_size_fits(letter, len) && csni_take(p, 'E') ? csni_make(p, NODE_FLOAT) : NULL;
     if (!n) return NULL;
     n->text = (struct csn_str){ begin, len };
     n->flag = (uint8_t)letter;
+    n->a = type;
     return n;
+}
+
+static node *parse_float(parser *p) {
+    char letter = *p->at++;
+    return parse_float_of(p, letter, NULL);
 }
 
 static node *parse_external_literal(parser *p) {
@@ -201,17 +220,21 @@ node *csni_parse_literal(parser *p) {
     char c = csni_peek(p, 0);
     switch (c) {
     case 'b': return parse_bool(p);
-    case 'f': case 'd': case 'e': return parse_float(p);
+    case 'f': case 'd': case 'e': case 'g': return parse_float(p);
     case '_': return parse_external_literal(p);
     case 'A': return parse_string_literal(p);
-    case 'D': return parse_null_literal(p);
+    case 'D':
+        if (csni_peek(p, 1) == 'n') return parse_null_literal(p);
+        break;
     case 'T': return NULL; /* an old compiler's mistake, which means nothing */
     case 'U': return parse_lambda_literal(p);
     default: break;
     }
     bool is_integer = c == 'i' || (c >= 'a' && c <= 'z' && integer_types[c - 'a'].text.len);
     if (is_integer) p->at++;
+    bool is_float = c == 'D' && csni_peek(p, 1) == 'F';
     node *type = is_integer ? &integer_types[c - 'a'] : csni_parse_type(p);
+    if (type && is_float) return parse_float_of(p, 'D', type);
     return type ? parse_number_literal(p, is_integer ? NODE_INTEGER : NODE_ENUM_LITERAL, type) : NULL;
 }
 
@@ -230,8 +253,6 @@ static node *parse_function_param(parser *p) {
 }
 
 /* ---- braces, folds, packs ---- */
-
-static node *parse_braced(parser *p);
 
 static node *parse_designated(parser *p, bool is_array) {
     p->at += 2;
@@ -346,6 +367,19 @@ static node *parse_uuid_operand(parser *p) {
     return csni_take(p, 'z') ? csni_parse_expression(p) : NULL;
 }
 
+/* "v", the number of operands, a name: a vendor's operator, such as "__real__". */
+static node *parse_vendor_operation(parser *p) {
+    int operands = p->at[1] - '0';
+    p->at += 2;
+    node *name = csni_parse_source_name(p);
+    uint32_t base = p->parts.count;
+    for (; name && operands; operands--)
+        if (!csni_push_part(p, csni_parse_expression(p))) return NULL;
+    struct csni_itanium_node *n = name ? csni_make_list(p, NODE_CALL, base) : NULL;
+    if (n) n->a = name;
+    return with_precedence(n, PREC_POSTFIX);
+}
+
 static node *parse_vendor_expression(parser *p) {
     node *name = csni_parse_source_name(p);
     char next = csni_peek(p, 0);
@@ -409,6 +443,7 @@ static node *parse_expression(parser *p) {
         return is_param ? parse_function_param(p) : parse_fold(p);
     }
     if (c == 'r' && (next == 'q' || next == 'Q')) return csni_parse_requires(p);
+    if (c == 'v' && csni_is_digit(next)) return parse_vendor_operation(p);
     node *coded = parse_coded(p, &found);
     if (found) return coded;
     return csni_take(p, 'u') ? parse_vendor_expression(p) : csni_parse_unresolved_name(p, global);

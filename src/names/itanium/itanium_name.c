@@ -9,14 +9,15 @@ static node std_name = NAME("std");
 struct saved_params {
     struct csni_name_stack outer;
     uint32_t level_base, level_count, scope;
-    bool args_ambiguous, forward_allowed;
+    bool args_ambiguous, forward_allowed, in_own_args;
 };
 
 static struct saved_params begin_own_params(parser *p) {
-    struct saved_params saved = { p->outer, p->level_base, p->levels.count, p->scope, p->args_ambiguous, p->forward_allowed };
+    struct saved_params saved = { p->outer, p->level_base, p->levels.count, p->scope, p->args_ambiguous, p->forward_allowed,
+                                  p->in_own_args };
     p->level_base = p->levels.count;
     p->outer = (struct csni_name_stack){ 0 };
-    p->args_ambiguous = p->forward_allowed = false;
+    p->args_ambiguous = p->forward_allowed = p->in_own_args = false;
     csni_new_scope(p);
     return saved;
 }
@@ -28,6 +29,7 @@ static void end_own_params(parser *p, const struct saved_params *saved) {
     p->scope = saved->scope;
     p->args_ambiguous = saved->args_ambiguous;
     p->forward_allowed = saved->forward_allowed;
+    p->in_own_args = saved->in_own_args;
 }
 
 /* ---- unqualified names ---- */
@@ -147,7 +149,7 @@ static node *parse_unqualified_name(parser *p, struct csni_itanium_traits *trait
 
 /* The parts of "Ul" up to its number. */
 struct closure {
-    node *params, *template_params, *outer_constraint, *inner_constraint;
+    node *params, *candidates, *template_params, *outer_constraint, *inner_constraint;
 };
 
 static bool parse_closure_constraint(parser *p, node **out) {
@@ -157,15 +159,28 @@ static bool parse_closure_constraint(parser *p, node **out) {
     return *out != NULL;
 }
 
+static node *keep_candidates(parser *p, const struct csni_name_stack *candidates) {
+    struct csni_itanium_node *n = csni_make(p, NODE_LIST);
+    if (!n) return NULL;
+    n->list = (node *const *)candidates->at;
+    n->count = candidates->count;
+    return n;
+}
+
 static bool parse_closure_params(parser *p, struct closure *closure) {
+    struct csni_name_stack candidates = { 0 };
     uint32_t base = p->parts.count;
     if (!csni_take(p, 'v')) {
         do {
+            const char *begin = p->at;
+            uint32_t count = p->substitutions.count;
             if (!csni_push_part(p, csni_parse_type(p))) return false;
+            if (p->dialect_matters && !csni_name_push(p->memory, &candidates, csni_candidate_of(p, begin, count))) return false;
         } while (csni_peek(p, 0) != 'E' && csni_peek(p, 0) != 'Q');
     }
     closure->params = csni_make_list(p, NODE_CLOSURE, base);
-    return closure->params != NULL;
+    closure->candidates = closure->params ? keep_candidates(p, &candidates) : NULL;
+    return closure->candidates != NULL;
 }
 
 static bool parse_closure_template_params(parser *p, struct closure *closure) {
@@ -183,13 +198,15 @@ static bool parse_closure_template_params(parser *p, struct closure *closure) {
 
 static bool parse_closure_signature(parser *p, struct closure *closure) {
     size_t lambda_level = p->lambda_level;
-    uint32_t level_count = p->levels.count, scope = p->scope;
+    uint32_t level_count = p->levels.count, level_base = p->level_base, scope = p->scope;
+    if (p->in_own_args && !p->as_llvm) p->level_base = level_count;
     p->lambda_level = level_count - p->level_base;
     csni_new_scope(p);
     bool done = parse_closure_template_params(p, closure) && parse_closure_constraint(p, &closure->outer_constraint) &&
                 parse_closure_params(p, closure) && parse_closure_constraint(p, &closure->inner_constraint);
     p->lambda_level = lambda_level;
     p->levels.count = level_count;
+    p->level_base = level_base;
     p->scope = scope;
     return done;
 }
@@ -205,6 +222,7 @@ static node *parse_closure(parser *p) {
     n->a = closure.outer_constraint;
     n->b = closure.inner_constraint;
     n->c = closure.template_params;
+    n->d = closure.candidates;
     n->text = number;
     return n;
 }
@@ -276,22 +294,40 @@ static node *parse_prefix_part(parser *p, struct csni_itanium_traits *traits, no
     return parse_unqualified_name(p, traits, prefix, NULL);
 }
 
+/* "M" after a variable or a member: what follows is a lambda in its initializer. */
+static void skip_initializer(parser *p, node *variable) {
+    if (!csni_take(p, 'M')) return;
+    p->dialect_matters = true;
+    if (p->dialect == DIALECT_GCC_12) p->substitutions.count--;
+    else p->closure_prefix = variable;
+}
+
+static bool parse_prefix_parts(parser *p, struct csni_itanium_traits *traits, node **prefix) {
+    const char *begin = p->at;
+    while (p->at < p->end && *p->at != 'E') {
+        bool is_old = false;
+        if (traits) traits->ends_with_args = false;
+        *prefix = parse_prefix_part(p, traits, *prefix, &is_old);
+        if (!*prefix) return false;
+        if (is_old) continue;
+        if (!csni_add_prefix_substitution(p, *prefix, begin)) return false;
+        skip_initializer(p, *prefix);
+    }
+    return true;
+}
+
+node *csni_parse_prefix(parser *p) {
+    node *prefix = NULL;
+    return parse_prefix_parts(p, NULL, &prefix) ? prefix : NULL;
+}
+
 static node *parse_nested_name(parser *p, struct csni_itanium_traits *traits) {
     node *prefix = NULL;
     p->at++;
     parse_member_qualifiers(p, traits);
-    bool is_old = true; /* the last part is no candidate: whoever uses the whole name makes it one */
-    while (!csni_take(p, 'E')) {
-        if (traits) traits->ends_with_args = false;
-        is_old = false;
-        const char *param = !prefix && csni_peek(p, 0) == 'T' ? p->at : NULL;
-        prefix = parse_prefix_part(p, traits, prefix, &is_old);
-        if (!prefix) return NULL;
-        if (!is_old && !(param ? csni_add_type_substitution(p, prefix, param) : csni_add_substitution(p, prefix))) return NULL;
-        if (!is_old) csni_take(p, 'M'); /* of a member's initializer */
-    }
+    if (!parse_prefix_parts(p, traits, &prefix) || !csni_take(p, 'E')) return NULL;
     if (!prefix || !p->substitutions.count) return NULL;
-    p->substitutions.count--;
+    p->substitutions.count--; /* the last part is no candidate: whoever uses the whole name makes it one */
     return prefix;
 }
 
@@ -462,11 +498,28 @@ static bool parse_attributes(parser *p, node **out) {
     return *out != NULL;
 }
 
-static struct csni_itanium_node *parse_params(parser *p, bool explicit_object) {
+/* The lambda that a function is the call of; NULL: it is of none. */
+static node *called_closure(node *name) {
+    if (name->kind == NODE_TEMPLATE_ID) name = name->a;
+    bool is_call = name->kind == NODE_SCOPED && name->b->kind == NODE_OPERATOR && name->b->text.ptr[0] == '(';
+    node *scope = is_call && name->a->kind == NODE_SCOPED ? name->a->b : NULL;
+    return scope && scope->kind == NODE_CLOSURE ? scope : NULL;
+}
+
+/* The parameters of a lambda's call are those of its name, which have been mangled before: a substitution that refers to
+ * something else was counted in another way. */
+static void compare_with_closure(parser *p, node *closure, uint32_t index, node *candidate) {
+    if (closure && index < closure->d->count && candidate != closure->d->list[index]) p->dialect_wrong = true;
+}
+
+static struct csni_itanium_node *parse_params(parser *p, bool explicit_object, node *closure) {
     uint32_t base = p->parts.count;
     if (!csni_take(p, 'v')) {
         do {
+            const char *begin = p->at;
+            uint32_t count = p->substitutions.count;
             node *type = csni_parse_type(p);
+            if (closure) compare_with_closure(p, closure, p->parts.count - base, csni_candidate_of(p, begin, count));
             if (explicit_object && p->parts.count == base) type = csni_make_word(p, NODE_PREFIXED, "this ", type);
             if (!csni_push_part(p, type)) return NULL;
         } while (!at_encoding_end(p) && csni_peek(p, 0) != 'Q');
@@ -481,7 +534,8 @@ static node *parse_function(parser *p, node *name, const struct csni_itanium_tra
         returns = csni_parse_type(p);
         if (!returns) return NULL;
     }
-    struct csni_itanium_node *n = parse_params(p, traits->explicit_object);
+    node *closure = p->dialect_matters && !traits->explicit_object ? called_closure(name) : NULL;
+    struct csni_itanium_node *n = parse_params(p, traits->explicit_object, closure);
     if (!n) return NULL;
     if (csni_take(p, 'Q')) {
         constraint = csni_parse_constraint(p);

@@ -26,7 +26,7 @@ enum csni_itanium_kind {
     NODE_STRUCTOR,           /* of class a; flag: a destructor */
     NODE_DESTRUCTOR_NAME,    /* ~a in an expression */
     NODE_UNNAMED_TYPE,       /* text: its number */
-    NODE_CLOSURE,            /* list: parameters, a and b: constraints, c: template parameters, text: its number */
+    NODE_CLOSURE,            /* list: parameters, a and b: constraints, c: template parameters, d: candidates, text: its number */
     NODE_BINDINGS,           /* list */
     NODE_CONSTRUCTION_VTABLE, /* of a in b */
     NODE_ENCODING,           /* b: the name, a: return type, list: parameters, c: attributes, d: constraint; flag: qualifiers */
@@ -65,7 +65,7 @@ enum csni_itanium_kind {
     NODE_LIST,               /* list */
     /* A substitution, never a part of a tree: the type a, which refers to template parameters. Compilers compare what is mangled:
      * in another function's name the same "T_" is that one's parameter, so it is read again there. text: as mangled, count: the
-     * scope */
+     * scope, 0 inside of constraints; flag: the beginning of a nested name */
     NODE_DEPENDENT,
     /* expressions; those above this line do not look at `precedence` */
     NODE_BINARY,             /* a text b */
@@ -91,7 +91,7 @@ enum csni_itanium_kind {
     NODE_LAMBDA_LITERAL,     /* of type a */
     NODE_ENUM_LITERAL,       /* (a)text */
     NODE_INTEGER,            /* text, of the type that NODE_NAME a names */
-    NODE_FLOAT,              /* text: hexadecimal bytes; flag: the letter of the type */
+    NODE_FLOAT,              /* text: hexadecimal bytes; flag: the letter of the type, or its letter 'D' and a: the type */
     NODE_REQUIRES,           /* c: parameters, list: requirements */
     NODE_EXPRESSION_REQUIREMENT, /* a, constraint b; flag: noexcept */
     NODE_REQUIREMENT,        /* text a; */
@@ -109,7 +109,7 @@ enum csni_itanium_qualifier {
 enum csni_itanium_std { STD_ALLOCATOR, STD_BASIC_STRING, STD_STRING, STD_ISTREAM, STD_OSTREAM, STD_IOSTREAM, STD_KIND = 7,
                         STD_EXPANDED = 8 };
 enum csni_itanium_param { PARAM_TYPE, PARAM_VALUE, PARAM_TEMPLATE };
-enum csni_itanium_heap { HEAP_GLOBAL = 1, HEAP_ARRAY = 2 };
+enum csni_itanium_heap { HEAP_GLOBAL = 1, HEAP_ARRAY = 2, HEAP_BRACES = 4 };
 
 /* Whether a type has a part to the right of the name it declares, is an array or a function. MAYBE: that depends on what a pack
  * or a forward reference stands for. */

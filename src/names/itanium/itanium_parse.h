@@ -27,7 +27,12 @@ struct csni_itanium_parser {
     bool args_chosen;                     /* such arguments were met */
     uint8_t args_choice;                  /* enum csni_itanium_args */
     bool forward_allowed;
+    bool in_own_args;                     /* of the template that is being named: they cannot refer to its parameters */
     bool as_llvm;                         /* CSN_DEMANGLE_AS_LLVM */
+    uint8_t dialect;                      /* enum csni_itanium_dialect */
+    bool dialect_matters;                 /* something was met that compilers mangle in different ways */
+    bool dialect_wrong;                   /* what was read makes no sense in this dialect */
+    node *closure_prefix;                 /* the last variable that a lambda belongs to ("1xM"), where it is a candidate */
     bool parameters_unknown;              /* inside a constraint, where levels are not followed */
 };
 
@@ -38,6 +43,15 @@ enum csni_itanium_args {
     ARGS_OF_OPERATOR,
     ARGS_OF_TYPE,
     ARGS_CHOICES
+};
+
+/* Where compilers differ from the ABI; the grammar does not tell which one made a name. */
+enum csni_itanium_dialect {
+    DIALECT_ABI,
+    DIALECT_GCC,    /* "sr" is followed by any type, not by names up to 'E' */
+    DIALECT_GCC_12, /* and before: a variable that a lambda belongs to is no candidate for substitution either */
+    DIALECT_GCC_4,  /* and before: "3FooIiEE" is a class and a pack where the ABI has a class template's instance */
+    DIALECTS
 };
 
 /* What a name shows of the function type that may follow. */
@@ -89,10 +103,14 @@ struct csni_itanium_node *csni_make_list(parser *p, enum csni_itanium_kind kind,
 node *csni_name_node(parser *p, struct csn_str text);
 /* NULL stays NULL. */
 node *csni_add_substitution(parser *p, node *n);
-node *csni_add_dependent(parser *p, node *n, const char *begin);
+node *csni_add_dependent(parser *p, node *n, const char *begin, bool is_prefix);
 /* Of the type between `begin` and where the parser is. */
 static inline node *csni_add_type_substitution(parser *p, node *n, const char *begin) {
-    return p->last_param < begin ? csni_add_substitution(p, n) : csni_add_dependent(p, n, begin);
+    return p->last_param < begin ? csni_add_substitution(p, n) : csni_add_dependent(p, n, begin, false);
+}
+/* Of the first parts of a nested name, which begin there. */
+static inline node *csni_add_prefix_substitution(parser *p, node *n, const char *begin) {
+    return p->last_param < begin ? csni_add_substitution(p, n) : csni_add_dependent(p, n, begin, true);
 }
 bool csni_push_part(parser *p, node *n);
 
@@ -109,6 +127,7 @@ bool csni_parse_sequence_id(parser *p, size_t *out);
 
 node *csni_parse_encoding(parser *p);
 node *csni_parse_name(parser *p, struct csni_itanium_traits *traits);
+node *csni_parse_prefix(parser *p); /* of a nested name, up to the end */
 node *csni_parse_unscoped_name(parser *p, struct csni_itanium_traits *traits, bool *is_substitution);
 node *csni_parse_source_name(parser *p);
 node *csni_parse_operator_name(parser *p, struct csni_itanium_traits *traits);
@@ -129,6 +148,8 @@ static inline node *csni_close_brackets(parser *p, bool ambiguous, node *n) {
 node *csni_parse_decltype(parser *p);
 
 node *csni_parse_substitution(parser *p);
+/* The candidate that a type whose name began at `begin`, when there were `count` of them, would be repeated as. NULL: it is builtin. */
+node *csni_candidate_of(parser *p, const char *begin, uint32_t count);
 node *csni_parse_abi_tags(parser *p, node *n);
 bool csni_starts_param_declaration(const parser *p);
 node *csni_parse_param_declaration(parser *p, struct csni_name_stack *params);

@@ -14,6 +14,7 @@ struct csni_itanium_printer {
     uint32_t enclosed;               /* brackets since the last '<'; 0: a '>' would end the template arguments */
     uint32_t depth, steps;
     bool failed;                     /* a limit was reached */
+    bool as_llvm;                    /* CSN_DEMANGLE_AS_LLVM */
 };
 
 /* The part before the declared name, the part after it, both. */

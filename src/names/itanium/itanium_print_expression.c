@@ -17,6 +17,12 @@ static void print_arguments(struct csni_itanium_printer *p, node *list) {
     csni_itanium_close(p, ')');
 }
 
+static void print_braces(struct csni_itanium_printer *p, node *list) {
+    TEXT(p, "{");
+    csni_itanium_print_list(p, list);
+    TEXT(p, "}");
+}
+
 static bool text_is(struct csn_str text, const char *wanted) {
     return text.len == strlen(wanted) && memcmp(text.ptr, wanted, text.len) == 0;
 }
@@ -79,6 +85,7 @@ static void print_cast(struct csni_itanium_printer *p, node *n) {
     p->enclosed = 0;
     TEXT(p, "<");
     csni_itanium_print_left(p, n->a);
+    if (!p->as_llvm) csni_itanium_print_right(p, n->a); /* which LLVM leaves out */
     TEXT(p, ">");
     p->enclosed = enclosed;
     csni_itanium_open(p, '(');
@@ -110,7 +117,8 @@ static void print_new(struct csni_itanium_printer *p, node *n) {
     if (n->count) print_arguments(p, n);
     TEXT(p, " ");
     csni_itanium_print(p, n->a);
-    if (n->c->count) print_arguments(p, n->c);
+    if (n->flag & HEAP_BRACES) print_braces(p, n->c);
+    else if (n->c->count) print_arguments(p, n->c);
 }
 
 static void print_delete(struct csni_itanium_printer *p, node *n) {
@@ -176,9 +184,7 @@ static bool is_char_array(node *type) {
 static void print_init_list(struct csni_itanium_printer *p, node *n) {
     if (is_char_array(n->a) && print_string(p, n)) return;
     if (n->a) csni_itanium_print(p, n->a);
-    TEXT(p, "{");
-    csni_itanium_print_list(p, n);
-    TEXT(p, "}");
+    print_braces(p, n);
 }
 
 static void print_initializer(struct csni_itanium_printer *p, node *n) {

@@ -18,13 +18,13 @@ static node *std_name(char letter) {
 }
 
 /* NULL: with what its parameters refer to here, it is no type. */
-static node *read_again(parser *p, struct csn_str type) {
+static node *read_again(parser *p, struct csn_str type, bool is_prefix) {
     const char *at = p->at, *end = p->end;
     uint32_t substitutions = p->substitutions.count, parts = p->parts.count;
     bool ambiguous = csni_open_brackets(p);
     p->at = type.ptr;
     p->end = type.ptr + type.len;
-    node *n = csni_close_brackets(p, ambiguous, csni_parse_type(p));
+    node *n = csni_close_brackets(p, ambiguous, is_prefix ? csni_parse_prefix(p) : csni_parse_type(p));
     if (p->at != p->end) n = NULL;
     p->at = at;
     p->end = end;
@@ -40,7 +40,7 @@ static node *dependent_here(parser *p, node *known) {
     p->last_param = p->at - 1;
     if (dependent->count == p->scope || p->parameters_unknown || dependent->text.len > REREAD_MAX - p->reread) return dependent->a;
     p->reread += (uint32_t)dependent->text.len;
-    node *n = read_again(p, dependent->text);
+    node *n = read_again(p, dependent->text, dependent->flag);
     p->last_param = p->at - 1;
     if (!n) return dependent->a;
     dependent->a = n;
@@ -66,6 +66,16 @@ node *csni_parse_substitution(parser *p) {
     if (index >= p->substitutions.count) return NULL;
     node *known = p->substitutions.at[index];
     return known->kind == NODE_DEPENDENT ? dependent_here(p, known) : known;
+}
+
+node *csni_candidate_of(parser *p, const char *begin, uint32_t count) {
+    if (p->substitutions.count > count) return p->substitutions.at[p->substitutions.count - 1];
+    size_t index = 0;
+    parser again = *p;
+    again.at = begin;
+    if (!csni_take(&again, 'S')) return NULL;
+    if (csni_parse_sequence_id(&again, &index)) index++;
+    return csni_take(&again, '_') && index < count ? p->substitutions.at[index] : NULL;
 }
 
 node *csni_parse_abi_tags(parser *p, node *n) {
@@ -227,7 +237,7 @@ static node *parse_arg(parser *p) {
         p->at++;
         arg = csni_parse_expression(p);
         return arg && csni_take(p, 'E') ? arg : NULL;
-    case 'J': return parse_argument_pack(p);
+    case 'J': case 'I': return parse_argument_pack(p); /* 'I' of gcc with -fabi-version=5 and below, the default before gcc 5 */
     case 'L':
         if (csni_peek(p, 1) != 'Z') return csni_parse_literal(p);
         p->at += 2;
@@ -256,7 +266,10 @@ static enum csni_itanium_answer function_of(node *n) { return n->is_function; }
 
 /* What a parameter stands for: a pack's elements are written one at a time, by the expansion around them. */
 static node *param_target(parser *p, node *arg) {
-    if (arg->kind == NODE_QUALIFIED_ARG) return arg->b;
+    if (arg->kind == NODE_QUALIFIED_ARG) {
+        arg = arg->b;
+        if (p->as_llvm) return arg;
+    }
     if (arg->kind != NODE_ARGUMENT_PACK) return arg;
     struct csni_itanium_node *pack = csni_make(p, NODE_PACK);
     if (!pack) return NULL;
@@ -281,12 +294,30 @@ static bool begin_params(parser *p) {
     return csni_name_push(p->memory, &p->levels, &p->outer);
 }
 
+/* An instance of a template, the last argument, as a class and a pack ("I3FooIiEE" for "<Foo, int>"). */
+static bool split_last_arg(parser *p, node *instance) {
+    struct csni_itanium_node *pack = csni_make(p, NODE_ARGUMENT_PACK);
+    if (!pack || !p->substitutions.count) return false;
+    pack->list = instance->b->list;
+    pack->count = instance->b->count;
+    p->substitutions.count--; /* the instance */
+    return csni_push_part(p, instance->a) && add_param(p, instance->a) && csni_push_part(p, pack) && add_param(p, pack);
+}
+
+static bool push_own_arg(parser *p, node *arg, char first) {
+    bool may_be_two = arg && arg->kind == NODE_TEMPLATE_ID && first != 'N' && first != 'Z' && csni_peek(p, 0) == 'E';
+    if (may_be_two) p->dialect_matters = true;
+    if (may_be_two && p->dialect == DIALECT_GCC_4) return split_last_arg(p, arg);
+    return csni_push_part(p, arg) && add_param(p, arg);
+}
+
 static node *parse_args(parser *p, bool of_encoding) {
     uint32_t base = p->parts.count;
     if (!csni_take(p, 'I') || (of_encoding && !begin_params(p))) return NULL;
     while (!csni_take(p, 'E')) {
+        char first = csni_peek(p, 0);
         node *arg = csni_parse_template_arg(p);
-        if (!csni_push_part(p, arg) || (of_encoding && !add_param(p, arg))) return NULL;
+        if (!(of_encoding ? push_own_arg(p, arg, first) : csni_push_part(p, arg))) return NULL;
         if (!csni_take(p, 'Q')) continue;
         if (!csni_parse_constraint(p) || !csni_take(p, 'E')) return NULL;
         break;
@@ -295,6 +326,9 @@ static node *parse_args(parser *p, bool of_encoding) {
 }
 
 node *csni_parse_template_args(parser *p, bool of_encoding) {
-    bool ambiguous = csni_open_brackets(p);
-    return csni_close_brackets(p, ambiguous, parse_args(p, of_encoding));
+    bool ambiguous = csni_open_brackets(p), in_own_args = p->in_own_args;
+    p->in_own_args = in_own_args || of_encoding;
+    node *args = parse_args(p, of_encoding);
+    p->in_own_args = in_own_args;
+    return csni_close_brackets(p, ambiguous, args);
 }

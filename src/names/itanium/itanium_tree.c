@@ -53,10 +53,11 @@ node *csni_add_substitution(parser *p, node *n) {
     return n && csni_name_push(p->memory, &p->substitutions, n) ? n : NULL;
 }
 
-node *csni_add_dependent(parser *p, node *n, const char *begin) {
+node *csni_add_dependent(parser *p, node *n, const char *begin, bool is_prefix) {
     struct csni_itanium_node *dependent = csni_make_text(p, NODE_DEPENDENT, (struct csn_str){ begin, (size_t)(p->at - begin) }, n);
     if (!dependent) return NULL;
-    dependent->count = p->scope;
+    dependent->count = p->parameters_unknown ? 0 : p->scope;
+    dependent->flag = is_prefix;
     return csni_add_substitution(p, dependent) ? n : NULL;
 }
 
@@ -97,12 +98,20 @@ unsigned csni_parse_qualifiers(parser *p) {
     return qualifiers;
 }
 
-/* "_3", "__12_", or, as old compilers wrote it, digits at the very end. */
+/* How many digits there are from `at` on, if nothing but an end follows them; 0: something does. */
+static size_t last_digits(const parser *p, const char *at) {
+    size_t count = 0;
+    while (at + count < p->end && csni_is_digit(at[count])) count++;
+    return at + count == p->end || at[count] == '.' || at[count] == 'E' ? count : 0;
+}
+
+/* "_3", "__12_", or, as old compilers wrote it, digits at the very end; "_12" is of gcc before 7. */
 void csni_skip_discriminator(parser *p) {
     const char *at = p->at;
     if (csni_peek(p, 0) == '_') {
         if (csni_is_digit(csni_peek(p, 1))) {
-            p->at += 2;
+            size_t digits = last_digits(p, at + 1);
+            p->at += 1 + (digits ? digits : 1);
         } else if (csni_peek(p, 1) == '_') {
             for (at += 2; at < p->end && csni_is_digit(*at);) at++;
             if (at < p->end && *at == '_') p->at = at + 1;

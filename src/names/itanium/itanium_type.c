@@ -97,8 +97,10 @@ static node *parse_binary_float(parser *p) {
         p->at += 3;
         return &bfloat16;
     }
-    node *size = csni_name_node(p, csni_parse_number(p, false));
-    return size && csni_take(p, '_') ? csni_make_pair(p, NODE_BINARY_FLOAT, size, NULL) : NULL;
+    struct csn_str size = csni_parse_number(p, false);
+    if (size.len && csni_take(p, 'x')) size.len++; /* "DF64x" */
+    else if (!csni_take(p, '_')) return NULL;
+    return csni_make_pair(p, NODE_BINARY_FLOAT, csni_name_node(p, size), NULL);
 }
 
 static node *parse_bit_int(parser *p, bool is_signed) {
@@ -333,6 +335,7 @@ static node *parse_substituted_type(parser *p, bool *is_old) {
     bool is_substitution = false;
     node *type = csni_parse_unscoped_name(p, NULL, &is_substitution);
     if (!type) return NULL;
+    if (is_substitution && type == p->closure_prefix) p->dialect_wrong = true; /* a variable is no type */
     if (is_substitution ? has_own_args(p, type) : csni_peek(p, 0) == 'I') {
         if (!is_substitution && !csni_add_substitution(p, type)) return NULL;
         return with_template_args(p, type);
@@ -393,7 +396,7 @@ static node *parse_type(parser *p) {
     node *type;
     switch (csni_peek(p, 0)) {
     case 'r': case 'V': case 'K': type = parse_qualified_or_function(p); break;
-    case 'U': type = parse_qualified(p); break;
+    case 'U': type = csni_is_digit(csni_peek(p, 1)) ? parse_qualified(p) : parse_class_type(p); break;
     case 'u': type = parse_vendor_type(p); break;
     case 'D': type = parse_d_type(p, &is_old); break;
     case 'F': type = parse_function_type(p); break;

@@ -9,14 +9,19 @@ static node *with_args(parser *p, node *template) {
 
 static node *parse_simple_id(parser *p) { return with_args(p, csni_parse_source_name(p)); }
 
+/* LLVM counts no template-id of a parameter, which compilers count ("srT_IT0_E5value"). */
+static node *parse_unresolved_type_as_llvm(parser *p) {
+    if (csni_peek(p, 0) == 'T') return with_args(p, csni_add_substitution(p, csni_parse_template_param(p)));
+    if (csni_peek(p, 0) == 'D') return with_args(p, csni_add_substitution(p, csni_parse_decltype(p)));
+    return with_args(p, csni_parse_substitution(p));
+}
+
 /* gcc writes "srSt4pairIT_T0_E" where the grammar wants "srNSt4pairI..." or a substitution. */
 static node *parse_unresolved_type(parser *p) {
-    if (csni_peek(p, 0) == 'S' && csni_peek(p, 1) == 't') return csni_parse_type(p);
-    switch (csni_peek(p, 0)) {
-    case 'T': return csni_add_substitution(p, csni_parse_template_param(p));
-    case 'D': return csni_add_substitution(p, csni_parse_decltype(p));
-    default: return csni_parse_substitution(p);
-    }
+    char c = csni_peek(p, 0), next = csni_peek(p, 1);
+    if (p->as_llvm && !(c == 'S' && next == 't')) return parse_unresolved_type_as_llvm(p);
+    bool is_decltype = c == 'D' && (next == 't' || next == 'T');
+    return c == 'T' || c == 'S' || is_decltype ? csni_parse_type(p) : NULL;
 }
 
 static node *parse_destructor(parser *p) {
@@ -37,7 +42,7 @@ static node *scoped(parser *p, node *scope, node *name) {
 
 /* "srN": a type, then names up to 'E'. */
 static node *parse_type_scope(parser *p) {
-    node *scope = with_args(p, parse_unresolved_type(p));
+    node *scope = parse_unresolved_type(p);
     while (scope && !csni_take(p, 'E')) scope = scoped(p, scope, parse_simple_id(p));
     return scope;
 }
@@ -50,15 +55,25 @@ static node *parse_name_scope(parser *p, bool global) {
     return scope;
 }
 
+/* "srN" and the name of a namespace or a known class is gcc's: the ABI has names without 'N' there. */
+static bool is_nested_type(parser *p) {
+    node *known = csni_candidate_of(p, p->at + 1, p->substitutions.count);
+    if (csni_peek(p, 1) == 'S' && csni_peek(p, 2) == 't') return true;
+    return known && known->kind != NODE_DEPENDENT && known->kind != NODE_ENCLOSED && !p->as_llvm;
+}
+
 node *csni_parse_unresolved_name(parser *p, bool global) {
     if (!csni_take_two(p, "sr")) {
         node *name = parse_base_name(p);
         return name && global ? csni_make_pair(p, NODE_GLOBAL, name, NULL) : name;
     }
     node *scope;
-    if (csni_take(p, 'N')) scope = parse_type_scope(p);
-    else if (csni_is_digit(csni_peek(p, 0))) scope = parse_name_scope(p, global);
-    else scope = with_args(p, parse_unresolved_type(p));
+    bool is_nested = csni_peek(p, 0) == 'N', is_name = csni_is_digit(csni_peek(p, 0));
+    if (is_nested || is_name) p->dialect_matters = true;
+    bool is_type = p->dialect != DIALECT_ABI || (is_nested && is_nested_type(p));
+    if (is_type && (is_nested || is_name)) scope = csni_parse_type(p);
+    else if (csni_take(p, 'N')) scope = parse_type_scope(p);
+    else scope = is_name ? parse_name_scope(p, global) : parse_unresolved_type(p);
     return scope ? scoped(p, scope, parse_base_name(p)) : NULL;
 }
 

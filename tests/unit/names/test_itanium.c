@@ -68,7 +68,7 @@ static const struct pair names[] = {
     { "_Z1fIiEvT_Q5SmallIT99999999999999999999_E", "void f<int>(int) requires Small<T99999999999999999999>" },
     { "_Z1fIJiEEvDpOT_", "void f<int>(int&&)" },
     { "_Z1fA_iPA3_A2_c", "f(int [], char (*) [3][2])" },
-    { "_Z11constrainedIlQaagtstT_Li4E5SmallIcEEvS0_", "void constrained<long>(T)" },
+    { "_Z11constrainedIlQaagtstT_Li4E5SmallIcEEvS0_", "void constrained<long>(long)" },
     { "_Z12with_literalIXtl3LittlA4_cLc97ELc98ELc99EELin3ELd3ff8000000000000EEEEvv",
       "void with_literal<Lit{\"abc\", -3, 0x1.8p+0}>()" },
     { "_Z2gtIiEv1EIXgtstT_Li3EEE", "void gt<int>(E<(sizeof (int) > 3)>)" },
@@ -146,6 +146,11 @@ static const struct pair names[] = {
     { "_ZZNK3$_2clIiEEDaT_EN5Local3getEv", "auto $_2::operator()<int>(int) const::Local::get()" },
     { "_ZdlPvm", "operator delete(void*, unsigned long)" },
     { "_Zli3_kme", "operator\"\" _km(long double)" },
+    { "_Z3mk4IiEDa1CIXsr3FooIT_E5valueEES2_", "auto mk4<int>(C<Foo<int>::value>, int)" },
+    { "_ZNK3gl2MUlRAT0__T_DpT1_E_clIiLi3EJicEEEDaS1_S3_",
+      "auto gl2::'lambda'(auto (&) [auto], auto...)::operator()<int, 3, int, char>(int (&) [3], int, char) const" },
+    { "_ZSt11make_sharedI3FooIiEESt10shared_ptrIT_EDpOT0_", "std::shared_ptr<Foo> std::make_shared<Foo, int>(int&&)" },
+    { "_Z1fILDF16_3c00EEvDTnw_T_ilLi1EEE", "void f<0x1p+0f16>(decltype(new 0x1p+0f16{1}))" },
 };
 
 /* False: it cannot be read. */
@@ -417,6 +422,116 @@ static void test_steps(void **state) {
     assert_true(demangle((struct csn_str){ name, used }, out, sizeof(out), &len));
 }
 
+/* In the ways of gcc 12 and older, which are not the ABI's. llvm-cxxfilt 22 cannot read them, or counts substitutions in another way. */
+static void test_names_of_gcc(void **state) {
+    (void)state;
+    static const struct pair of_gcc[] = {
+        /* Packs of gcc's ABI versions up to 5: the default before gcc 5, and libstdc++'s to this day. */
+        { "_ZSt11make_sharedIN2ns3FooEIRKS1_iEESt10shared_ptrIT_EDpOT0_",
+          "std::shared_ptr<ns::Foo> std::make_shared<ns::Foo, ns::Foo const&, int>(ns::Foo const&, int&&)" },
+        { "_Z2mkI3FooIRS0_EE2spIT_EDpOT0_", "sp<Foo> mk<Foo, Foo&>(Foo&)" },
+        { "_Z2mkI3FooIEE2spIT_EDpOT0_", "sp<Foo> mk<Foo>()" },
+        { "_Z2mkI2spIiEIiEES0_IT_EDpOT0_", "sp<sp<int>> mk<sp<int>, int>(int&&)" },
+        { "_Z1fIIEiIcdEEvT0_DpT1_", "void f<int, char, double>(int, char, double)" },
+        /* A type after "sr", without 'E' behind it. */
+        { "_Z3mk4IiEDa1CIXsr3FooIT_E5valueEES2_", "auto mk4<int>(C<Foo<int>::value>, int)" },
+        { "_Z1fIiEvP1CIXsrN2ns3FooIT_EE5valueEES4_", "void f<int>(C<ns::Foo<int>::value>*, ns::Foo<int>)" },
+        { "_ZN2ns1fIiEEv1CIXsrNS_3FooIT_EE5valueEES4_", "void ns::f<int>(C<ns::Foo<int>::value>, ns::Foo<int>)" },
+        { "_Z1fIiEvP1CIXaasr3FooIT_E5valuesr3BarIS2_E5valueEE", "void f<int>(C<Foo<int>::value && Bar<int>::value>*)" },
+        /* The variable of a lambda is no candidate for substitution before gcc 13. */
+        { "_ZNK2glMUlT_E_clIiEEDaS_", "auto gl::'lambda'(auto)::operator()<int>(int) const" },
+        { "_ZNK3gl2MUlRAT0__T_DpT1_E_clIiLi3EJicEEEDaS1_S3_",
+          "auto gl2::'lambda'(auto (&) [auto], auto...)::operator()<int, 3, int, char>(int (&) [3], int, char) const" },
+        { "_ZNK4Hold1fMUlR1VE_clES1_", "Hold::f::'lambda'(V&)::operator()(V&) const" },
+        { "_Z5applyIN4cmp4MUl1VPS0_E_EEvT_S1_", "void apply<cmp4::'lambda'(V, V*)>(cmp4::'lambda'(V, V*), V*)" },
+        { "_ZZNK3ns22nlMUlRK1VPS0_E_clES2_S3_EN3Loc1mES3_",
+          "ns2::nl::'lambda'(V const&, V*)::operator()(V const&, V*) const::Loc::m(V*)" },
+        { "_ZZ3foovE8localVar_10", "foo()::localVar" },
+        { "_ZZ3foovE8localVar_12.0", "foo()::localVar (.0)" },
+        { "_ZZ1fvEN1A1gE_11B", "f()::A::g(B)" },
+        /* In clang's, and gcc 13's, it is one. */
+        { "_ZNK3Mem1yMUlT_E_clIiEEDaS1_", "auto Mem::y::'lambda'(auto)::operator()<int>(int) const" },
+        { "_ZNK4Hold1fMUlR1VE_clES2_", "Hold::f::'lambda'(V&)::operator()(V&) const" },
+    };
+    char out[512];
+    size_t len;
+    for (size_t i = 0; i < sizeof(of_gcc) / sizeof(of_gcc[0]); i++) {
+        assert_true(demangle(str(of_gcc[i].mangled), out, sizeof(out), &len));
+        assert_string_equal(out, of_gcc[i].plain);
+    }
+    assert_false(demangle(str("_Z1fIiEvP1CIXsr3FooIT_EEE"), out, sizeof(out), &len));
+    assert_false(demangle(str("_Z1fIIiEvDpT_"), out, sizeof(out), &len));
+}
+
+/* Names of gcc 12 and clang 22 of which llvm-cxxfilt 22 writes what the program does not say. */
+static void test_better_than_llvm(void **state) {
+    (void)state;
+    static const struct { const char *mangled, *plain, *llvm; } better[] = {
+        { "_Z5cpackITpTk5SmallJicEEvDpT_", "void cpack<int, char>(int, char)", "void cpack<int, char>(int, char...)" },
+        { "_Z6cpack2ITk5SmalliTpTk5SmallJicEEvT_DpOT0_", "void cpack2<int, int, char>(int, int&&, char&&)",
+          "void cpack2<int, int, char>(int, int, char&&...)" },
+        /* Types that constraints are made of. */
+        { "_Z4req2IiQgtstT_Li1EEvS0_", "void req2<int>(int)", "void req2<int>(T)" },
+        { "_Z5laterIiTk4ConvISt6vectorIT_SaIS2_EEES1_IiSaIiEEEvS4_T0_",
+          "void later<int, std::vector<int, std::allocator<int>>>(std::vector<int, std::allocator<int>>, "
+          "std::vector<int, std::allocator<int>>)",
+          "void later<int, std::vector<int, std::allocator<int>>>(std::vector<T, std::allocator<T>>, "
+          "std::vector<int, std::allocator<int>>)" },
+        { "_Z2ttI3FooiEDa1CIXsrT_IT0_E5valueEES4_", "auto tt<Foo, int>(C<Foo<int>::value>, Foo<int>)",
+          "auto tt<Foo, int>(C<Foo<int>::value>, C<Foo<int>::value>)" },
+        { "_Z4castIiEvDTscPFvT_ELDnEES0_", "void cast<int>(decltype(static_cast<void (*)(int)>(nullptr)), int)",
+          "void cast<int>(decltype(static_cast<void (*>(nullptr)), int)" },
+        /* The beginning of a nested name that refers to template parameters. */
+        { "_ZZ3mk2IiEDaN3FooIT_E4typeES1_ENKUlTyS1_NS2_5otherEE_clIcEEDaS1_S4_",
+          "auto auto mk2<int>(Foo<int>::type, int)::'lambda'<typename $T>($T, Foo<$T>::other)::operator()<char>"
+          "(char, Foo<char>::other) const",
+          "auto auto mk2<int>(Foo<int>::type, int)::'lambda'<typename $T>(int, Foo<int>::other)::operator()<char>"
+          "(int, Foo<int>::other) const" },
+        { "_Z5applyIiN2glMUlT_E_EEvT_T0_", "void apply<int, gl::'lambda'(auto)>(int, gl::'lambda'(auto))",
+          "void apply<int, gl::'lambda'(int)>(int, gl::'lambda'(int))" },
+    };
+    char out[512];
+    size_t len;
+    for (size_t i = 0; i < sizeof(better) / sizeof(better[0]); i++) {
+        struct csn_str name = str(better[i].mangled);
+        assert_true(demangle(name, out, sizeof(out), &len));
+        assert_string_equal(out, better[i].plain);
+        assert_int_equal(csn_demangle_with(name, CSN_DEMANGLE_AS_LLVM, out, sizeof(out), &len, NULL), CSN_OK);
+        assert_string_equal(out, better[i].llvm);
+    }
+}
+
+/* What llvm-cxxfilt 22 cannot read, though it follows the ABI. */
+static void test_unknown_to_llvm(void **state) {
+    (void)state;
+    static const struct pair unknown[] = {
+        { "_Z2u8ILDu97EEvv", "void u8<(char8_t)97>()" },
+        { "_Z1fILDs97EEvv", "void f<(char16_t)97>()" },
+        { "_Z1fIXtl1StlA2_DiLDi97EEEEEvv", "void f<S{char32_t [2]{(char32_t)97}}>()" },
+        { "_Z2biILDB8_n5EEvv", "void bi<(_BitInt(8))-5>()" },
+        { "_Z1fILDF16_3c00ELDF16_8001ELDF16b3fc0ELDF64_3ff0000000000000EEvv",
+          "void f<0x1p+0f16, -0x1p-24f16, 0x1.8p+0bf16, 0x1p+0f64>()" },
+        { "_Z1fILg3fff8000000000000000000000000000EEvv", "void f<0x1.8p+0Q>()" },
+        { "_Z3xxxDF32xDF64xCDF32x", "xxx(_Float32x, _Float64x, _Float32x complex)" },
+        { "_Z2nwIiEvDTnw_T_ilLi1EEES0_", "void nw<int>(decltype(new int{1}), int)" },
+        { "_Z1fIiEvDTgsna_T_ilEE", "void f<int>(decltype(::new[] int{}))" },
+        { "_Z1fIiEvDTv18__real__fp_E", "void f<int>(decltype(__real__(fp)))" },
+        { "_Z4lamtITnDaXtlUlvE_EEEvv", "void lamt<'lambda'(){}>()" },
+        { "_Z5takesIUt_EvT_", "void takes<'unnamed'>('unnamed')" },
+        { "_Z5applyIN2glMUlT_E_EEvT_", "void apply<gl::'lambda'(auto)>(gl::'lambda'(auto))" },
+    };
+    char out[256];
+    size_t len;
+    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+        assert_true(demangle(str(unknown[i].mangled), out, sizeof(out), &len));
+        assert_string_equal(out, unknown[i].plain);
+    }
+    static const char *const damaged[] = { "_Z1fILDF16_3c0EEvv", "_Z1fILDuEEvv", "_Z1fDF64y", "_Z1fIiEvDTv28__real__fp_E",
+                                          "_Z1fILgEEvv" };
+    for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++)
+        assert_false(demangle(str(damaged[i]), out, sizeof(out), &len));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),       cmocka_unit_test(test_truncated),   cmocka_unit_test(test_damaged),
@@ -424,7 +539,8 @@ int main(void) {
         cmocka_unit_test(test_steps),       cmocka_unit_test(test_numbers_beyond_the_name),
         cmocka_unit_test(test_conversion_operators), cmocka_unit_test(test_transaction_clones),
         cmocka_unit_test(test_parameters_of_other_functions), cmocka_unit_test(test_reading_again),
-        cmocka_unit_test(test_members_of_std),
+        cmocka_unit_test(test_members_of_std), cmocka_unit_test(test_names_of_gcc),
+        cmocka_unit_test(test_better_than_llvm), cmocka_unit_test(test_unknown_to_llvm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
