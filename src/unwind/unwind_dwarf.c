@@ -76,9 +76,9 @@ static void set_frame_rule(struct frame_state *s, uint64_t target, struct frame_
     s->rules[target] = rule;
 }
 
-/* The last one takes its place in the order. */
+/* `target`: of one that is known. The last one takes its place in the order. */
 static void clear_frame_rule(struct frame_state *s, uint64_t target) {
-    if (target >= CSNI_UNWIND_REGISTERS || s->rules[target].kind == RULE_NONE) return;
+    if (s->rules[target].kind == RULE_NONE) return;
     s->rules[target].kind = RULE_NONE;
     uint32_t i = 0;
     while (s->order[i] != target) i++;

@@ -68,6 +68,10 @@ static void rules(void **state) {
     /* Registers without a name are left out, and a CFA from one is unknown. */
     EXPECT(INIT "\nSTACK CFI 1002 .cfa: .undef\n", 0x41, 0x05, 0x7f, 3, 0x41, 0x0d, 0x7e);
     EXPECT(INIT "\n", 0x41, 0x05, 0xff, 0x7f, 3, 0x0a, 0x0b);
+    /* 192 is the first that no table has room for. */
+    EXPECT(INIT "\n", 0x41, 0x06, 0xc0, 1, 0x05, 0xc0, 1, 3, 0x09, 3, 0xc0, 1);
+    EXPECT_DAMAGED("STACK CFI INIT 1000 2 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1001 .cfa: .undef\n",
+                   0x41, 0x0c, 0xc0, 1, 8, 0x41, 0x0e, 16);
 }
 
 /* A register that is as on entry again has to be told: readers would go on with where it was saved. */
@@ -115,6 +119,14 @@ static void depends_on_the_address(void **state) {
                    "STACK CFI 10f0 .cfa: $rsp 8 +\nSTACK CFI 10fb .cfa: $rsp 16 +\n", 0);
 }
 
+/* Where its constant becomes 0, an expression has fewer tokens: a change, too. */
+static void shrinks_with_the_address(void **state) {
+    (void)state;
+    EXPECT("STACK CFI INIT 1000 100 .cfa: $rsp 16 + .ra: .cfa -8 + ^\nSTACK CFI 10e0 .cfa: $rsp\nSTACK CFI 10eb .cfa: $rsp 8 +\n"
+           "STACK CFI 10f0 .cfa: $rsp\nSTACK CFI 10fb .cfa: $rsp 8 +\n",
+           0x0e, 16, 0x02, 0xe0, 0x0f, 11, 0x77, 0, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
+}
+
 static void other_machines(void **state) {
     (void)state;
     static const uint8_t cie[] = { 0x0c, 31, 0 }, code[] = { 0x41, 0x0e, 16, 0x9d, 2, 0x9e, 1, 0x41, 0xde, 0xdd, 0x0e, 0, 0x2d };
@@ -126,6 +138,62 @@ static void other_machines(void **state) {
     expect_text(&section, "arm64",
                 "STACK CFI INIT 1000 100 .cfa: sp 0 + .ra: x30\nSTACK CFI 1001 .cfa: sp 16 + x29: .cfa -16 + ^ .ra: .cfa -8 + ^\n"
                 "STACK CFI 1002 .cfa: sp 0 + x29: x29 .ra: x30\n", 0);
+    wire_deinit(&w);
+
+    /* Saved from the first instruction on: the register has something else by then. */
+    static const uint8_t saved[] = { 0x9e, 1 };
+    wire_init(&w, false);
+    unwind_sample_put(&w, cie, sizeof cie, saved, sizeof saved);
+    wire_patch(&w, 14, 30, 1);
+    section = unwind_sample_section(&w);
+    expect_text(&section, "arm64", "STACK CFI INIT 1000 100 .cfa: sp 0 + .ra: .cfa -8 + ^\n", 0);
+    wire_deinit(&w);
+}
+
+/* Each CIE begins with nothing, whatever the function before it ended with. */
+static void several_cies(void **state) {
+    (void)state;
+    static const uint8_t second[] = { 0x90, 1 }, code[] = { 0x86, 2 };
+    struct wire w;
+    wire_init(&w, false);
+    unwind_sample_put(&w, CIE, sizeof CIE, code, sizeof code);
+    unwind_sample_put(&w, second, sizeof second, NULL, 0);
+    struct csni_frame_section section = unwind_sample_section(&w);
+    expect_text(&section, "x86_64", INIT " $rbp: .cfa -16 + ^\nSTACK CFI INIT 1000 100 .ra: .cfa -8 + ^\n", 0);
+    wire_deinit(&w);
+}
+
+/* An advance that no 64 bits hold ends the function, as one beyond its end does. */
+static void advances_far(void **state) {
+    (void)state;
+    static const uint8_t code[] = { 0x1d, 1, 0, 0, 0, 0, 0, 0, 0x40, 0x0e, 24 };
+    struct wire w;
+    wire_init(&w, false);
+    unwind_sample_put(&w, CIE, sizeof CIE, code, sizeof code);
+    wire_patch(&w, 12, 4, 1); /* bytes that an advance counts in */
+    struct csni_frame_section section = unwind_sample_section(&w);
+    expect_text(&section, "x86_64", INIT "\n", 0);
+    wire_deinit(&w);
+}
+
+/* What is asked once is not counted again: the sum would be refused as a hostile file's. */
+static void work_is_told_once(void **state) {
+    (void)state;
+    static const uint8_t code[] = { 0x41, 0x0e, 16 };
+    struct wire w;
+    wire_init(&w, false);
+    uint64_t fde = unwind_sample_put(&w, CIE, sizeof CIE, code, sizeof code), next;
+    struct csni_frame_section section = unwind_sample_section(&w);
+    struct csni_unwind_dwarf *unwind;
+    struct csni_unwind_table table;
+    enum csni_unwind_result result;
+    csni_unwind_table_init(&table, &csni_libc_allocator);
+    assert_int_equal(csni_unwind_dwarf_create(&section, &csni_libc_allocator, &unwind, NULL), CSN_OK);
+    assert_int_equal(csni_unwind_dwarf_read(unwind, fde, &next, &table, &result, NULL), CSN_OK);
+    assert_int_equal(csni_unwind_dwarf_take_work(unwind), sizeof CIE + sizeof code);
+    assert_int_equal(csni_unwind_dwarf_take_work(unwind), 0);
+    csni_unwind_dwarf_destroy(unwind);
+    csni_unwind_table_deinit(&table);
     wire_deinit(&w);
 }
 
@@ -257,7 +325,9 @@ static void out_of_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(advances), cmocka_unit_test(rules), cmocka_unit_test(restored), cmocka_unit_test(expressions),
-        cmocka_unit_test(depends_on_the_address), cmocka_unit_test(other_machines), cmocka_unit_test(swapped_registers), cmocka_unit_test(damage),
+        cmocka_unit_test(depends_on_the_address), cmocka_unit_test(shrinks_with_the_address), cmocka_unit_test(other_machines),
+        cmocka_unit_test(several_cies), cmocka_unit_test(advances_far), cmocka_unit_test(work_is_told_once),
+        cmocka_unit_test(swapped_registers), cmocka_unit_test(damage),
         cmocka_unit_test(damaged_cie), cmocka_unit_test(debug_frame), cmocka_unit_test(truncations_and_changes),
         cmocka_unit_test(out_of_memory),
     };
