@@ -214,6 +214,32 @@ static void bad_indexes(void **state) {
     split_sample_deinit(&s);
 }
 
+static void exchange(uint8_t *a, uint8_t *b, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        uint8_t t = a[i];
+        a[i] = b[i];
+        b[i] = t;
+    }
+}
+
+/* The rows of an index stand in any order: what counts is where their parts do. */
+static void rows_in_any_order(void **state) {
+    (void)state;
+    static const uint8_t head[] = { 5, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0 };
+    struct split_sample s;
+    split_sample_init(&s, 5, false);
+    struct csni_span image = split_sample_image(&s, s.ids);
+    struct split_files files = { .packages = { split_sample_package(&s, 0, 2) } };
+    uint8_t *rows = place_of(&s, head, sizeof head) + 16 + 4 * 8, *offsets = rows + 4 * 4 + 4 * 4, *sizes = offsets + 2 * 16;
+    for (unsigned i = 0; i < 4; i++)
+        if (rows[4 * i]) rows[4 * i] = (uint8_t)(3 - rows[4 * i]);
+    exchange(offsets, offsets + 16, 16);
+    exchange(sizes, sizes + 16, 16);
+    expect(image, &files, first_unit, second_unit);
+    assert_int_equal(report.units_failed, 0);
+    split_sample_deinit(&s);
+}
+
 /* A table without a free slot, in which the search for what is not there must end. */
 static void full_hash_table(void **state) {
     (void)state;
@@ -357,6 +383,7 @@ int main(void) {
         cmocka_unit_test(file_that_is_none),
         cmocka_unit_test(other_address_size),
         cmocka_unit_test(bad_indexes),
+        cmocka_unit_test(rows_in_any_order),
         cmocka_unit_test(full_hash_table),
         cmocka_unit_test(damaged_dwo),
         cmocka_unit_test(damaged_package),

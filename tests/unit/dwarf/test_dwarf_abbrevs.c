@@ -146,6 +146,47 @@ static void one_reader_after_the_other(void **state) {
     csni_shared_abbrevs_destroy(shared);
 }
 
+/* A table of abbreviations that differ in a constant, each of 16 steps. */
+static void put_constants(struct dwarf_sample *s, unsigned first, unsigned count) {
+    s->abbrev_off = s->abbrev.size;
+    size_t unit = dwarf_sample_unit(s);
+    wire_u8(&s->info, 0);
+    dwarf_sample_end(s, unit);
+    for (unsigned i = 0; i < count; i++)
+        dwarf_sample_abbrev(s, 1 + i, DW_TAG_subprogram, false, DW_AT_name, DW_FORM_strp, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc,
+                            DW_FORM_data8, DW_AT_decl_line, DW_FORM_implicit_const, (int)(first + i), 0);
+    dwarf_sample_abbrevs_end(s);
+}
+
+/* Steps that need more room move: what was compiled before goes with them, and stays where a reader has it. */
+static void outgrows_its_first_room(void **state) {
+    (void)state;
+    enum { EACH = 700 };
+    struct csni_shared_abbrevs *shared;
+    struct csni_dwarf *alone, *first, *second;
+    struct dwarf_sample s;
+    assert_int_equal(csni_shared_abbrevs_create(0, NULL, &shared, NULL), CSN_OK);
+    dwarf_sample_init(&s, false);
+    put_constants(&s, 1000, EACH);
+    put_constants(&s, 3000, EACH);
+    struct csni_dwarf_sections sections = dwarf_sample_sections(&s);
+    assert_int_equal(csni_dwarf_open(&sections, NULL, &alone, NULL), CSN_OK);
+    assert_int_equal(csni_dwarf_open(&sections, NULL, &second, NULL), CSN_OK);
+    sections.info.size /= 2;
+    assert_int_equal(csni_dwarf_open(&sections, NULL, &first, NULL), CSN_OK);
+    for (uint32_t i = 0; i < 2; i++) assert_int_equal(csni_dwarf_compile_abbrevs(alone, i, NULL), CSN_OK);
+    assert_int_equal(csni_dwarf_compile_shared(first, shared, NULL), CSN_OK);
+    assert_int_equal(csni_dwarf_compile_shared(second, shared, NULL), CSN_OK);
+    assert_true(first->priv->tables[0].steps != second->priv->tables[0].steps);
+    assert_same_tables(&alone->priv->tables[0], &first->priv->tables[0]);
+    for (uint32_t i = 0; i < 2; i++) assert_same_tables(&alone->priv->tables[i], &second->priv->tables[i]);
+    csni_dwarf_close(first);
+    csni_dwarf_close(second);
+    csni_dwarf_close(alone);
+    dwarf_sample_deinit(&s);
+    csni_shared_abbrevs_destroy(shared);
+}
+
 /* Equal abbreviations share their steps: what is compiled does not grow with the number of tables. */
 static void equal_ones_are_shared(void **state) {
     (void)state;
@@ -169,6 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(together_as_alone),
         cmocka_unit_test(one_reader_after_the_other),
+        cmocka_unit_test(outgrows_its_first_room),
         cmocka_unit_test(equal_ones_are_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

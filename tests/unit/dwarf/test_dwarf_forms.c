@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "dwarf/dwarf_private.h"
 #include "support/dwarf_sample.h"
 
 /* One DIE with one attribute that is put where a number, a string or an address is expected. */
@@ -234,6 +235,100 @@ static void indexed_strings_and_addresses(void **state) {
         assert_string_equal(err.section, ".debug_str_offsets");
         assert_int_equal(csni_attr_address(s.dwarf, &die, CSNI_AT_LOW_PC, &addr, &err), CSN_E_FORMAT);
         assert_string_equal(err.text, ".debug_addr+0x28: index 3 of the table here is to be read, the section has 64 bytes");
+        dwarf_sample_deinit(&s);
+    }
+}
+
+/* An address of the table and a distance from it, as clang has with -minimize-addr-in-v5=Form. */
+static void address_and_offset(void **state) {
+    (void)state;
+    struct dwarf_sample s;
+    struct csni_die_walk walk;
+    uint64_t addr;
+    dwarf_sample_init(&s, false);
+    dwarf_sample_abbrev(&s, 1, DW_TAG_compile_unit, true, DW_AT_addr_base, DW_FORM_sec_offset, 0);
+    dwarf_sample_abbrev(&s, 2, DW_TAG_subprogram, false, DW_AT_low_pc, DW_FORM_LLVM_addrx_offset, 0);
+    dwarf_sample_abbrevs_end(&s);
+    for (unsigned i = 0; i < 2; i++) dwarf_sample_address(&s, &s.addr, 0x1000 + 0x4000 * i);
+    size_t unit = dwarf_sample_unit(&s);
+    static const uint8_t dies[] = { 1, 0, 0, 0, 0, 2, 1, 0x34, 0x12, 0, 0, 0 };
+    wire_bytes(&s.info, dies, sizeof dies);
+    dwarf_sample_end(&s, unit);
+    struct csni_die die = walk_to(&s, &walk, 2);
+    assert_int_equal(csni_attr_address(s.dwarf, &die, CSNI_AT_LOW_PC, &addr, NULL), CSN_OK);
+    assert_int_equal(addr, 0x5000 + 0x1234);
+    dwarf_sample_deinit(&s);
+}
+
+/* A function as clang writes it: after the block of its frame, attributes that are wanted, then some that are not. */
+static void attributes_after_a_block(void **state) {
+    (void)state;
+    for (unsigned big = 0; big < 2; big++) {
+        struct dwarf_sample s;
+        struct csni_die_walk walk;
+        dwarf_sample_init(&s, big);
+        dwarf_sample_abbrev(&s, 1, DW_TAG_compile_unit, true, 0);
+        dwarf_sample_abbrev(&s, 2, DW_TAG_subprogram, false, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data4,
+                            0x40 /* frame_base */, DW_FORM_exprloc, DW_AT_decl_line, DW_FORM_data2, 0x49 /* type */, DW_FORM_ref4,
+                            0x3f /* external */, DW_FORM_flag, 0);
+        dwarf_sample_abbrevs_end(&s);
+        size_t unit = dwarf_sample_unit(&s);
+        wire_u8(&s.info, 1);
+        for (unsigned i = 1; i <= 6; i++) {
+            wire_u8(&s.info, 2);
+            dwarf_sample_address(&s, &s.info, 0x1000 * i);
+            wire_u32(&s.info, 0x10 * i);
+            wire_u8(&s.info, i); /* bytes of the block */
+            wire_fill(&s.info, 2, i);
+            wire_u16(&s.info, 300 + i);
+            wire_fill(&s.info, 1, 5);
+        }
+        wire_u8(&s.info, 0);
+        dwarf_sample_end(&s, unit);
+        walk_to(&s, &walk, 1);
+        for (unsigned i = 1; i <= 6; i++) {
+            uint64_t addr, line;
+            struct csni_die die = walk_to(&s, &walk, 1);
+            assert_int_equal(csni_attr_address(s.dwarf, &die, CSNI_AT_LOW_PC, &addr, NULL), CSN_OK);
+            assert_int_equal(addr, 0x1000 * i);
+            assert_int_equal(csni_attr_unsigned(&die, CSNI_AT_DECL_LINE, &line), CSN_OK);
+            assert_int_equal(line, 300 + i);
+        }
+        struct csni_die die;
+        assert_int_equal(csni_die_walk_next(&walk, &die, NULL), CSN_NONE);
+        dwarf_sample_deinit(&s);
+    }
+}
+
+/* A sibling lies within its own unit, behind the DIE that names it. */
+static void siblings_within_the_unit(void **state) {
+    (void)state;
+    static const struct { uint32_t value; bool is_one; } cases[] = { { 17, false }, { 18, true }, { 20, true }, { 21, false },
+                                                                     { 39, false } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct dwarf_sample s;
+        struct csni_die_walk walk;
+        struct csni_die die;
+        uint64_t sibling;
+        dwarf_sample_init(&s, false);
+        dwarf_sample_abbrev(&s, 1, DW_TAG_compile_unit, true, 0);
+        dwarf_sample_abbrev(&s, 2, DW_TAG_namespace, true, DW_AT_sibling, DW_FORM_ref4, 0);
+        dwarf_sample_abbrevs_end(&s);
+        for (unsigned k = 0; k < 2; k++) { /* each of 20 bytes */
+            size_t unit = dwarf_sample_unit(&s);
+            wire_u8(&s.info, 1);
+            wire_u8(&s.info, 2);
+            wire_u32(&s.info, cases[i].value);
+            wire_fill(&s.info, 0, 2);
+            dwarf_sample_end(&s, unit);
+        }
+        assert_int_equal(s.info.size, 40);
+        dwarf_sample_open(&s);
+        const struct csni_unit *second = &s.dwarf->units[1];
+        assert_int_equal(csni_die_walk_init(&walk, s.dwarf, second, NULL), CSN_OK);
+        die = walk_to(&s, &walk, 2);
+        assert_int_equal(csni_die_sibling(&die, &sibling), cases[i].is_one);
+        if (cases[i].is_one) assert_int_equal(sibling, second->off + cases[i].value);
         dwarf_sample_deinit(&s);
     }
 }
@@ -467,6 +562,9 @@ int main(void) {
         cmocka_unit_test(reference_address_has_the_size_of_its_version),
         cmocka_unit_test(implicit_constants),
         cmocka_unit_test(indexed_strings_and_addresses),
+        cmocka_unit_test(address_and_offset),
+        cmocka_unit_test(attributes_after_a_block),
+        cmocka_unit_test(siblings_within_the_unit),
         cmocka_unit_test(strings_elsewhere),
         cmocka_unit_test(bad_strings),
         cmocka_unit_test(unknown_form_fails_where_it_is_used),

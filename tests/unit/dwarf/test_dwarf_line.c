@@ -421,6 +421,9 @@ static void sequences_by_end(void **state) {
     set_address(&p, UINT64_MAX, 8);    /* discarded by the linker */
     PUT(&p, DW_LNS_copy);
     end_sequence(&p);
+    set_address(&p, UINT32_MAX, 4);
+    PUT(&p, DW_LNS_copy, DW_LNS_advance_pc, 8);
+    end_sequence(&p);
     size_t last = p.s.line.size;
     put_sequence(&p, 0x500, 0x10, 5);
     read_table(&p);
@@ -578,6 +581,39 @@ static void files_of_version_5(void **state) {
     }
 }
 
+/* The usual columns in the usual order: the MD5 of clang is passed, and GCC has none. */
+static void files_as_compilers_list_them(void **state) {
+    (void)state;
+    for (unsigned k = 0; k < 4; k++) {
+        struct program p;
+        bool has_md5 = k & 2;
+        dwarf_sample_init(&p.s, k & 1);
+        begin_header(&p, 5, k & 1, &usual);
+        struct wire *w = &p.s.line;
+        PUT(&p, 1, DW_LNCT_path, DW_FORM_string, 2);
+        wire_cstr(w, "/comp");
+        wire_cstr(w, "sub");
+        PUT(&p, has_md5 ? 3 : 2, DW_LNCT_path, DW_FORM_line_strp, DW_LNCT_directory_index, DW_FORM_udata);
+        if (has_md5) PUT(&p, 5, DW_FORM_data16);
+        wire_uleb(w, 3);
+        static const char *const names[] = { "a.c", "b.h", "c.h" };
+        for (unsigned i = 0; i < 3; i++) {
+            dwarf_sample_offset(&p.s, w, wire_cstr(&p.s.line_str, names[i]));
+            wire_uleb(w, i & 1);
+            if (has_md5) wire_fill(w, 0xdd, 16);
+        }
+        end_header(&p);
+        put_sequence(&p, 0x1000, 1, 1);
+        read_table(&p);
+        assert_int_equal(p.status, CSN_OK);
+        expect_file(&p, 0, "/comp", "a.c", false);
+        expect_file(&p, 1, "sub", "b.h", true);
+        expect_file(&p, 2, "/comp", "c.h", false);
+        no_file(&p, 3);
+        close_program(&p);
+    }
+}
+
 /* ---- damage ---- */
 
 static void expect_failure(struct program *p, csn_status code, const char *text) {
@@ -675,6 +711,39 @@ static void second_table(void **state) {
     EXPECT_ROWS(&p, 0x1001, { 0x1000, 1, 2 });
 }
 
+/* Nor is what opcodes meant there: each machine here differs from the one before in one number. */
+static void second_table_of_another_machine(void **state) {
+    (void)state;
+    static const struct machine machines[] = { { 1, 1, -5, 14, 13 }, { 1, 1, -5, 12, 13 }, { 4, 1, -5, 12, 13 },
+                                               { 4, 1, -5, 12, 10 }, { 4, 1, -3, 12, 10 } };
+    enum { MACHINES = sizeof machines / sizeof *machines };
+    uint64_t off[MACHINES];
+    struct program p;
+    dwarf_sample_init(&p.s, false);
+    for (size_t i = 0; i < MACHINES; i++) {
+        off[i] = p.s.line.size;
+        begin_header(&p, 5, false, &machines[i]);
+        no_files(&p);
+        set_address(&p, 0x1000, 8);
+        PUT(&p, DW_LNS_copy, special(&machines[i], 2, 3), DW_LNS_const_add_pc, special(&machines[i], 1, 0));
+        end_sequence(&p);
+        wire_end_length(&p.s.line, p.begun);
+    }
+    open_unit(&p);
+    struct csni_unit unit = p.s.dwarf->units[0];
+    for (size_t i = 0; i < MACHINES; i++) {
+        const struct machine *m = &machines[i];
+        unit.stmt_list = off[i];
+        assert_int_equal(csni_line_table_read(&p.table, p.s.dwarf, &unit, &p.err), CSN_OK);
+        assert_int_equal(p.table.rows.count, 4);
+        assert_int_equal(p.table.rows.items[1].addr, 0x1000 + 3 * m->min_inst_length);
+        assert_int_equal(p.table.rows.items[1].line, 3);
+        assert_int_equal(p.table.rows.items[2].addr, 0x1000 + (3 + (255 - m->opcode_base) / m->line_range) * m->min_inst_length);
+        assert_int_equal(p.table.rows.items[2].line, 4);
+    }
+    close_program(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_standard_opcode),
@@ -694,10 +763,12 @@ int main(void) {
         cmocka_unit_test(sequence_without_end),
         cmocka_unit_test(files_before_version_5),
         cmocka_unit_test(files_of_version_5),
+        cmocka_unit_test(files_as_compilers_list_them),
         cmocka_unit_test(damaged_headers),
         cmocka_unit_test(damaged_file_tables),
         cmocka_unit_test(no_program),
         cmocka_unit_test(second_table),
+        cmocka_unit_test(second_table_of_another_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

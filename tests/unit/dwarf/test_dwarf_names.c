@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "dwarf/dwarf_private.h"
 #include "support/dwarf_sample.h"
 
 /* Abbreviations: with a letter for what they have. References are ref_addr: offsets in .debug_info. */
@@ -339,6 +340,112 @@ static void many_inlined(void **state) {
     end(&n);
 }
 
+/* One function inlined into units of two languages, of which one qualifies names: what is kept for one is not for the other. */
+static void inlined_into_two_languages(void **state) {
+    (void)state;
+    struct names n;
+    begin(&n, DW_LANG_C_plus_plus);
+    named(&n, NAMESPACE, "ns");
+    uint32_t function = named(&n, FUNCTION, "f");
+    wire_u8(&n.s.info, 0);
+    end_unit(&n);
+    begin_unit(&n, DW_LANG_C99);
+    uint32_t inlined = referring(&n, INLINED, function);
+    ready(&n);
+    for (unsigned i = 0; i < 4; i++) {
+        struct csni_die die;
+        struct csn_str name;
+        assert_int_equal(csni_die_at(n.s.dwarf, NULL, inlined, &die, NULL), CSN_OK);
+        assert_int_equal(csni_scopes_name(n.scopes, &n.s.dwarf->units[i & 1], &die, &n.arena, &name, NULL), CSN_OK);
+        assert_true(csni_str_is(name, i & 1 ? "f" : "ns::f"));
+    }
+    end(&n);
+}
+
+/* Names that a DIE has by itself: nothing else needs to be read for them. */
+static void own_names(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct names n;
+        begin(&n, i ? DW_LANG_C_plus_plus : 0x1c /* Rust */);
+        uint32_t linkage = named(&n, LINKAGE, "short");
+        wire_cstr(&n.s.info, "_R5short");
+        uint32_t empty = named(&n, LINKAGE, "short");
+        wire_cstr(&n.s.info, "");
+        const struct { uint32_t off; const char *name; } cases[] = {
+            { linkage, "_R5short" }, { empty, NULL }, { named(&n, FUNCTION, "plain"), i ? NULL : "plain" },
+            { named(&n, FUNCTION, ""), NULL }, { referring(&n, SPECIFICATION, linkage), NULL },
+            { referring(&n, ORIGIN, linkage), NULL },
+        };
+        ready(&n);
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+            struct csni_die die;
+            struct csn_str name;
+            assert_int_equal(csni_die_at(n.s.dwarf, NULL, cases[k].off, &die, NULL), CSN_OK);
+            assert_int_equal(csni_die_own_name(n.s.dwarf, die.unit, &die, &name, NULL), cases[k].name ? CSN_OK : CSN_NONE);
+            if (cases[k].name) assert_true(csni_str_is(name, cases[k].name));
+        }
+        end(&n);
+    }
+}
+
+/* The name at an offset, without reading its DIE where that can be: specifications of every size, and a code of two bytes,
+ * the first of which says nothing by itself. */
+static void names_at_offsets(void **state) {
+    (void)state;
+    static const struct { int form; unsigned size; } forms[] = {
+        { DW_FORM_ref1, 1 }, { DW_FORM_ref2, 2 }, { DW_FORM_ref4, 4 }, { DW_FORM_ref8, 8 }, { DW_FORM_ref_udata, 1 }, { DW_FORM_ref_addr, 4 },
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct names n = { .scopes = NULL };
+        struct dwarf_sample *s = &n.s;
+        dwarf_sample_init(s, i & 1);
+        dwarf_sample_abbrev(s, 1, DW_TAG_compile_unit, true, 0);
+        dwarf_sample_abbrev(s, 2, DW_TAG_subprogram, false, DW_AT_linkage_name, DW_FORM_strp, 0);
+        dwarf_sample_abbrev(s, 3, DW_TAG_subprogram, false, DW_AT_specification, forms[i].form, 0);
+        for (unsigned code = 4; code <= 128; code++)
+            dwarf_sample_abbrev(s, code, DW_TAG_subprogram, false, DW_AT_linkage_name, DW_FORM_strp, 0);
+        dwarf_sample_abbrevs_end(s);
+        wire_cstr(&s->str, "_Z5firstv");
+        uint32_t second = (uint32_t)wire_cstr(&s->str, "_Z6secondv");
+        n.unit = dwarf_sample_unit(s);
+        wire_u8(&s->info, 1);
+        uint32_t declared = (uint32_t)wire_u8(&s->info, 2);
+        wire_u32(&s->info, second);
+        uint32_t specified = (uint32_t)wire_u8(&s->info, 3);
+        wire_uint(&s->info, declared, forms[i].size);
+        uint32_t long_code = (uint32_t)wire_uleb(&s->info, 128);
+        wire_u32(&s->info, 0);
+        wire_fill(&s->info, 0, 8);
+        ready(&n);
+        const struct { uint32_t off; const char *name; } cases[] = { { declared, "_Z6secondv" }, { specified, "_Z6secondv" },
+                                                                     { long_code, "_Z5firstv" } };
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+            const struct csni_unit *unit = &s->dwarf->units[0];
+            struct csn_str name;
+            assert_int_equal(csni_scopes_name_at(n.scopes, unit, unit, cases[k].off, &n.arena, &name, NULL), CSN_OK);
+            assert_true(csni_str_is(name, cases[k].name));
+        }
+        end(&n);
+    }
+}
+
+/* Units of types come in any order; of equal ones the first counts. */
+static void signatures_in_any_order(void **state) {
+    (void)state;
+    struct csni_signature s[] = { { 50, 0 }, { 10, 1 }, { UINT64_MAX, 2 }, { 30, 4 }, { 30, 3 }, { 0, 5 } };
+    enum { COUNT = sizeof s / sizeof *s };
+    csni_sort_signatures(s, COUNT);
+    assert_int_equal(csni_find_signature(s, COUNT, 50)->unit, 0);
+    assert_int_equal(csni_find_signature(s, COUNT, 10)->unit, 1);
+    assert_int_equal(csni_find_signature(s, COUNT, UINT64_MAX)->unit, 2);
+    assert_int_equal(csni_find_signature(s, COUNT, 30)->unit, 3);
+    assert_int_equal(csni_find_signature(s, COUNT, 0)->unit, 5);
+    assert_null(csni_find_signature(s, COUNT, 40));
+    assert_null(csni_find_signature(s, COUNT - 1, UINT64_MAX));
+    assert_null(csni_find_signature(s, 0, 0));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_and_linkage_names),
@@ -349,6 +456,10 @@ int main(void) {
         cmocka_unit_test(circles),
         cmocka_unit_test(damage_is_told),
         cmocka_unit_test(many_inlined),
+        cmocka_unit_test(inlined_into_two_languages),
+        cmocka_unit_test(own_names),
+        cmocka_unit_test(names_at_offsets),
+        cmocka_unit_test(signatures_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

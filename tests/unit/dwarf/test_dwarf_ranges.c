@@ -30,6 +30,7 @@ static csn_status ranges_of(struct dwarf_sample *s, size_t unit, csni_address_ra
     uint64_t off = d->units[0].first_die + 1 + s->address_size;
     assert_int_equal(csni_die_at(d, NULL, off, &die, err), CSN_OK);
     *out = (csni_address_ranges){ .alloc = d->alloc };
+    assert_true(csni_vec_reserve(out, 1)); /* as it mostly has room, which has a way of its own */
     return csni_die_ranges(d, &die, out, err);
 }
 
@@ -95,6 +96,22 @@ static void expressions(void **state) {
     EXPRESSION("\x08\x01\x08\x01\x08\x01\x08\x01\x08\x01\x22", CSN_NONE, 0); /* too deep */
     EXPRESSION("\xa1\x00\x0c\x20\x03", CSN_NONE, 0);                 /* cut off */
     EXPRESSION("", CSN_NONE, 0);
+}
+
+/* An end that is not to be found fails; it is no end that happens to be there. */
+static void end_in_no_table(void **state) {
+    (void)state;
+    struct dwarf_sample s;
+    csni_address_ranges ranges;
+    struct csn_error err = CSN_ERROR_INIT;
+    dwarf_sample_init(&s, false);
+    size_t unit = begin(&s, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_addrx);
+    dwarf_sample_address(&s, &s.info, 0x2000);
+    wire_u8(&s.info, 9);
+    assert_int_equal(ranges_of(&s, unit, &ranges, &err), CSN_E_FORMAT);
+    assert_string_equal(err.text, ".debug_addr+0x8: index 9 of the table here is to be read, the section has 0 bytes");
+    expect(&ranges, NULL, 0);
+    dwarf_sample_deinit(&s);
 }
 
 static void no_addresses(void **state) {
@@ -271,7 +288,8 @@ static void damaged_lists(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(low_and_high), cmocka_unit_test(expressions),  cmocka_unit_test(no_addresses), cmocka_unit_test(old_ranges),
+        cmocka_unit_test(low_and_high), cmocka_unit_test(expressions),  cmocka_unit_test(end_in_no_table),
+        cmocka_unit_test(no_addresses), cmocka_unit_test(old_ranges),
         cmocka_unit_test(up_to_the_last_address),
         cmocka_unit_test(new_ranges),   cmocka_unit_test(by_offset),    cmocka_unit_test(damaged_lists),
     };
