@@ -53,6 +53,7 @@ static void selectors(void **state) {
     YES("^_objc_msgSend\\$draw:$", "+[Square(Drawing) draw:]");
     YES("objc_msgSend$draw:", "\1-[Square draw:]");
     YES("objc_msgSend$draw:", "objc_msgSend$draw:");
+    YES("objc_msgSend$b", "-[A b]");
     NO("objc_msgSend$draw:", "-[Square draw]");
     NO("objc_msgSend$draw:", "-[Square draw:in:]");
     NO("objc_msgSend$draw:", "-[");

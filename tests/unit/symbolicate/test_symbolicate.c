@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/core/span.h"
+#include "formats/gsym/gsym_layout.h"
 #include "support/stack_sample.h"
 #include "support/test_alloc.h"
 
@@ -29,14 +31,15 @@ static void add_app(struct wire_gsym *g) {
     wire_gsym_file(g, "/src", "shapes.cc");
     struct wire_gsym_function *f = wire_gsym_function(g, 0x1000, 0x20, "area");
     static const struct sample_site square_calls[] = {
-        { 0x8, IN, { "^leaf_two$" } }, { 0x18, EX, { "^leaf_two$" } }, { 0x1c, EX, { "^leaf_one$" } }
+        { 0x8, IN, { "^leaf_two$" } }, { 0xc, IN, { "^leaf_two$" } }, { 0x18, EX, { "^leaf_two$" } }, { 0x1c, EX, { "^leaf_one$" } }
     };
     static const struct sample_site circle_calls[] = {
-        { 0x8, IN, { "^leaf_one$" } }, { 0x18, EX, { "^qsort$", "^leaf_two$" } }, { 0x1c, EX, { "^leaf_two$" } }
+        { 0x8, IN, { "^leaf_one$" } }, { 0xc, IN, { "^elsewhere$" } }, { 0x18, EX, { "^qsort$", "^leaf_two$" } },
+        { 0x1c, EX, { "^leaf_two$" } }
     };
     static const struct sample_site area_calls[] = { { 0x8, IN, { "^leaf_one$" } }, { 0x10, IN, { "^leaf_one$" } } };
     sample_sites(g, &f->parts, area_calls, 2);
-    static const struct sample_merged siblings[] = { { "square", square_calls, 3, 33 }, { "circle", circle_calls, 3, 0 },
+    static const struct sample_merged siblings[] = { { "square", square_calls, 4, 33 }, { "circle", circle_calls, 4, 0 },
                                                      { "plain", NULL, 0, 44 } };
     sample_merge(g, f, siblings, 3);
     f = wire_gsym_function(g, 0x1100, 0x20, "leaf_one");
@@ -56,8 +59,12 @@ static void add_app(struct wire_gsym *g) {
     static const struct sample_merged methods[] = { { "-[Circle(Big) draw:]", NULL, 0, 0 }, { "-[Circle fill:]", NULL, 0, 0 } };
     sample_merge(g, f, methods, 2);
     f = wire_gsym_function(g, 0x1500, 0x20, "sender");
-    static const struct sample_site sends[] = { { 0x8, IN, { "_objc_msgSend$fill:" } }, { 0x10, IN, { "^objc_msgSend\\$draw:$" } } };
-    sample_sites(g, &f->parts, sends, 2);
+    static const struct sample_site sends[] = { { 0x8, IN, { "_objc_msgSend$fill:" } }, { 0x10, IN, { "^objc_msgSend\\$draw:$" } },
+                                               { 0x18, IN, { "put(char)" } } };
+    sample_sites(g, &f->parts, sends, 3);
+    f = wire_gsym_function(g, 0x1600, 0x20, "put(int)");
+    static const struct sample_merged puts[] = { { "put(char)", NULL, 0, 0 } };
+    sample_merge(g, f, puts, 1);
 }
 
 static void add_lib(struct wire_gsym *g) {
@@ -151,6 +158,10 @@ static void chains_of_merged_functions(void **state) {
     /* Two remain and disagree, or do not both have a call site there. */
     EXPECT(w, "leaf_one|leaf_two? square|circle? caller", A(APP, 0x1104), A(APP, 0x1008), A(APP, 0x1230));
     EXPECT(w, "leaf_one|leaf_two? square|circle? caller", A(APP, 0x1104), A(APP, 0x1010), A(APP, 0x1230));
+    /* One of them calls none of the candidates: it may be the one, and the stack wrong. */
+    static const struct csn_stack_frame frames[] = { A(APP, 0x1104), A(APP, 0x100c), A(APP, 0x1230) };
+    const struct csn_stack_answer *a = expect(w, "leaf_one|leaf_two? square|circle? caller", frames, 3);
+    assert_int_equal(a[0].notes, CSN_STACK_NOTE_CALLER_UNDECIDED);
 }
 
 static void another_module(void **state) {
@@ -211,6 +222,29 @@ static void callbacks_of_undecided_callers(void **state) {
            A(APP, 0x1218));
 }
 
+/* Expectations that wait at the same time: one ends where its own image is back, the others stay; more than are kept, and the
+ * nearest is among those that are. */
+static void several_expectations(void **state) {
+    struct world *w = *state;
+    EXPECT(w, "circle<outer@4 - other - lib_caller - caller", A(APP, 0x1004), A(STRIPPED, 0x10), A(APP, 0x1310), A(STRIPPED, 0x10),
+           A(LIB, 0x210), A(STRIPPED, 0x10), A(APP, 0x1260));
+    enum { CALLERS = 40 };
+    struct csn_module modules[2 + CALLERS] = { w->modules[APP], w->modules[STRIPPED] };
+    struct csn_stack_frame frames[1 + 2 * CALLERS] = { A(0, 0x1004) };
+    for (uint32_t k = 0; k < CALLERS; k++) {
+        modules[2 + k] = (struct csn_module){ .index = w->lib, .start = 0x10000000 + 0x1000 * k, .end = 0x10001000 + 0x1000 * k };
+        frames[1 + 2 * k] = (struct csn_stack_frame)A(1, 0x10);
+        frames[2 + 2 * k] = (struct csn_stack_frame)A(2 + k, 0x210);
+    }
+    assert_int_equal(csn_symbolicator_set_modules(w->s, modules, 2 + CALLERS, NULL), CSN_OK);
+    const struct csn_stack_answer *answers;
+    assert_int_equal(csn_symbolicator_answer(w->s, frames, 1 + 2 * CALLERS, &answers, NULL), CSN_OK);
+    assert_int_equal(answers[0].choice, CSN_CHOICE_OUTER);
+    assert_int_equal(answers[0].evidence_frame, 2);
+    assert_true(csni_str_is(answers[0].candidates[answers[0].chosen], "circle"));
+    assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, 3, NULL), CSN_OK);
+}
+
 /* Between a frame and its caller: named, in nobody's way, and nobody's caller. */
 static void unreliable_frames(void **state) {
     struct world *w = *state;
@@ -232,6 +266,8 @@ static void several_callees(void **state) {
     EXPECT(w, "square|circle? caller", A(APP, 0x1004), A(APP, 0x12c0));
     EXPECT(w, "-[Circle fill:]<pattern@1 sender", A(APP, 0x1404), A(APP, 0x1508));
     EXPECT(w, "-[Square draw:]|-[Circle(Big) draw:]? sender", A(APP, 0x1404), A(APP, 0x1510));
+    /* A name that was not escaped: as an expression it would be another one. */
+    EXPECT(w, "put(char)<pattern@1 sender", A(APP, 0x1604), A(APP, 0x1518));
 }
 
 static void addresses(void **state) {
@@ -271,6 +307,59 @@ static void frames_of_the_chosen(void **state) {
     assert_int_equal(a[0].frames[0].reason, CSN_REASON_NO_LINE_TABLE);
 }
 
+/* One that was folded away has calls inlined into it, too. */
+static void inlined_into_the_chosen(void **state) {
+    struct world *w = *state;
+    struct wire_gsym g;
+    struct wire tree, parts, record, payload;
+    wire_gsym_init(&g, false, 4, 0x1000);
+    wire_init(&tree, false);
+    wire_init(&parts, false);
+    wire_init(&record, false);
+    wire_init(&payload, false);
+    uint32_t file = wire_gsym_file(&g, "/src", "folded.cc"), folded = wire_gsym_string(&g, "folded");
+    wire_gsym_node(&tree, 1, (const uint32_t[]){ 0, 0x20 }, true, folded, 0, 0);
+    wire_gsym_node(&tree, 2, (const uint32_t[]){ 4, 0, 8, 8 }, true, wire_gsym_string(&g, "middle"), file, 7);
+    wire_gsym_node(&tree, 1, (const uint32_t[]){ 2, 4 }, false, wire_gsym_string(&g, "inner"), file, 9);
+    wire_u8(&tree, 0);
+    wire_u8(&tree, 0);
+    wire_gsym_part_wire(&parts, CSNI_GSYM_PART_INLINE, &tree);
+    wire_gsym_record(&record, 0x20, folded, &parts);
+    wire_u32(&payload, 1);
+    wire_u32(&payload, record.size);
+    wire_append(&payload, &record);
+    struct wire_gsym_function *f = wire_gsym_function(&g, 0x1000, 0x20, "kept");
+    wire_gsym_part_wire(&f->parts, CSNI_GSYM_PART_MERGED, &payload);
+    f = wire_gsym_function(&g, 0x1100, 0x20, "caller");
+    static const struct sample_site calls[] = { { 0x10, IN, { "^folded$" } } };
+    sample_sites(&g, &f->parts, calls, 1);
+    struct csn_index *index = sample_open(&g);
+    const struct csn_module module = { .index = index, .end = 0x10000 };
+    assert_int_equal(csn_symbolicator_set_modules(w->s, &module, 1, NULL), CSN_OK);
+    static const struct { uint64_t addr; const char *names[3]; uint64_t offsets[3]; } cases[] = {
+        { 0x1005, { "folded" }, { 5 } }, { 0x1008, { "middle", "folded" }, { 0, 8 } },
+        { 0x100d, { "inner", "middle", "folded" }, { 3, 5, 13 } },
+        { 0x100f, { "middle", "folded" }, { 7, 15 } }, { 0x1010, { "folded" }, { 16 } },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct csn_stack_frame frames[] = { A(0, cases[i].addr), A(0, 0x1110) };
+        const struct csn_stack_answer *a = expect(w, "folded<caller@1 caller", frames, 2);
+        for (uint32_t k = 0; k < a->frame_count; k++) {
+            assert_true(k < 3 && csni_str_is(a->frames[k].name, cases[i].names[k]));
+            assert_int_equal(a->frames[k].offset, cases[i].offsets[k]);
+            bool is_function = k + 1 == a->frame_count;
+            assert_int_equal(a->frames[k].flags, is_function ? 0 : CSN_FRAME_INLINED);
+            if (k) assert_int_equal(a->frames[k].line, csni_str_is(a->frames[k - 1].name, "inner") ? 9 : 7);
+        }
+        assert_true(a->frame_count == 3 || !cases[i].names[a->frame_count]);
+    }
+    assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, 3, NULL), CSN_OK);
+    csn_symbolicator_forget(w->s);
+    csn_index_close(index);
+    wire_deinit(&record);
+    wire_gsym_deinit(&g);
+}
+
 static uint32_t notes_of(struct world *w, uint64_t caller) {
     const struct csn_stack_frame frames[] = { A(APP, 0x1004), A(APP, caller) };
     const struct csn_stack_answer *answers;
@@ -306,6 +395,18 @@ static void modules_that_overlap(void **state) {
         const struct csn_stack_answer *answers;
         assert_int_equal(csn_symbolicator_answer(w->s, &frame, 1, &answers, NULL), CSN_OK);
         assert_int_equal(answers[0].module, wanted[i].module);
+    }
+    /* In another order: the one that starts last wins, of equal ones the one that is listed last. */
+    static const uint32_t order[] = { 5, 3, 0, 4, 2, 1 };
+    struct csn_module mixed[6];
+    for (size_t i = 0; i < 6; i++) mixed[i] = modules[order[i]];
+    assert_int_equal(csn_symbolicator_set_modules(w->s, mixed, 6, NULL), CSN_OK);
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        const struct csn_stack_frame frame = { wanted[i].pc, 0, 0 };
+        const struct csn_stack_answer *answers;
+        uint32_t module = wanted[i].module == 3 ? 2 : wanted[i].module;
+        assert_int_equal(csn_symbolicator_answer(w->s, &frame, 1, &answers, NULL), CSN_OK);
+        assert_int_equal(answers[0].module == UINT32_MAX ? UINT32_MAX : order[answers[0].module], module);
     }
     assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, 3, NULL), CSN_OK);
 }
@@ -520,6 +621,7 @@ int main(void) {
         cmocka_unit_test(modules_that_overlap), cmocka_unit_test(bad_arguments),
         cmocka_unit_test(generations), cmocka_unit_test(unreliable_frames), cmocka_unit_test(exhausted_budgets_are_not_cached),
         cmocka_unit_test(callbacks_through_a_known_library), cmocka_unit_test(callbacks_of_undecided_callers),
+        cmocka_unit_test(several_expectations), cmocka_unit_test(inlined_into_the_chosen),
         cmocka_unit_test(signal_frames),        cmocka_unit_test(names_of_signal_frames),
         cmocka_unit_test(damaged_indexes),      cmocka_unit_test(out_of_memory),
     };

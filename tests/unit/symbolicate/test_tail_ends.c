@@ -35,15 +35,21 @@ enum { CALLEES = sizeof(callees) / sizeof(callees[0]) };
 static void add_app(struct wire_gsym *g) {
     wire_gsym_init(g, false, 4, 0x1000);
     struct wire_gsym_function *f = wire_gsym_function(g, MAIN, 0x800, "main");
-    struct sample_site sites[CALLEES + 3];
+    struct sample_site sites[CALLEES + 4];
     for (unsigned k = 0; k < CALLEES; k++) sites[k] = (struct sample_site){ 0x10 * (k + 1), EX, { callees[k] } };
     sites[CALLEES] = (struct sample_site){ 0x400, IN, { "^enter$" } };
     sites[CALLEES + 1] = (struct sample_site){ 0x410, EX, { "^enter$", "^nobody$" } };
     sites[CALLEES + 2] = (struct sample_site){ 0x420, IN, { "^leave$" } };
-    sample_sites(g, &f->parts, sites, CALLEES + 3);
+    sites[CALLEES + 3] = (struct sample_site){ 0x430, EX, { "^one$", "^two$" } };
+    sample_sites(g, &f->parts, sites, CALLEES + 4);
     f = wire_gsym_function(g, 0x1900, 0x10, "leave");
     static const struct sample_site leaves[] = { { 0, TAIL | EX, { "^enter$" } } };
     sample_sites(g, &f->parts, leaves, 1);
+    f = wire_gsym_function(g, 0x1a00, 0x10, "left");
+    static const struct sample_site left[] = { { 8, EX, { "^enter$" } } }, right[] = { { 8, EX, { "^two$" } } };
+    static const struct sample_merged siblings[] = { { "right", right, 1, 0 } };
+    sample_sites(g, &f->parts, left, 1);
+    sample_merge(g, f, siblings, 1);
 }
 
 static void add_caller(struct wire_gsym *g, uint64_t start, const char *name, const struct sample_site *sites,
@@ -182,6 +188,19 @@ static void several_ends(void **state) {
     ask(w->s, call_of("^shared$"), "two|three?");
     /* It is named itself, and calls its sibling last. */
     ask(w->s, call_of("^one$"), "one|two?");
+    /* So is the sibling: it remains once. */
+    ask(w->s, 0x430, "one|two?");
+}
+
+/* The caller is one of two: what one names leads to what the other names. */
+static void undecided_callers(void **state) {
+    struct world *w = *state;
+    static const struct csn_stack_frame frames[] = { { GROUP, LIB, CSN_STACK_ADDRESS }, { 0x1a08, APP, CSN_STACK_ADDRESS } };
+    const struct csn_stack_answer *answers;
+    char got[128];
+    assert_int_equal(csn_symbolicator_answer(w->s, frames, 2, &answers, NULL), CSN_OK);
+    sample_describe(answers, 2, got, sizeof(got));
+    assert_string_equal(got, "two<pattern@1 left|right?");
 }
 
 static void nothing_known(void **state) {
@@ -391,7 +410,8 @@ static void several_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_end),      cmocka_unit_test(several_ends),    cmocka_unit_test(nothing_known),
+        cmocka_unit_test(one_end),      cmocka_unit_test(undecided_callers),
+             cmocka_unit_test(several_ends),    cmocka_unit_test(nothing_known),
         cmocka_unit_test(not_a_return), cmocka_unit_test(small_caches),    cmocka_unit_test(damaged_indexes),
         cmocka_unit_test(out_of_memory), cmocka_unit_test(modules_of_the_process),
         cmocka_unit_test(long_names),   cmocka_unit_test(many_records),
