@@ -215,7 +215,7 @@ CSN_API csn_status csn_debug_die_follow(const struct csn_debug_die *die, const s
 /* The address with an index in .debug_addr, as DW_OP_addrx has it. CSN_NONE: there is none. */
 CSN_API csn_status csn_debug_unit_address(const struct csn_debug_unit *unit, uint64_t index, uint64_t *out);
 /* Stores up to `cap` address ranges of a DIE, by DW_AT_low_pc and DW_AT_high_pc or DW_AT_ranges, as they
- * stand, and gives their number. CSN_NONE: it has no addresses. CSN_E_FORMAT: the list is damaged. */
+ * stand, empty ones too, and gives their number. CSN_NONE: it has no addresses. CSN_E_FORMAT: the list is damaged. */
 CSN_API csn_status csn_debug_die_ranges(const struct csn_debug_die *die, struct csn_range *out, size_t cap, size_t *out_count,
                                         struct csn_error *err);
 

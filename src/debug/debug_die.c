@@ -233,7 +233,7 @@ csn_status csn_debug_die_ranges(const struct csn_debug_die *die, struct csn_rang
                                                                          { DW_AT_high_pc, CSNI_AT_HIGH_PC },
                                                                          { DW_AT_ranges, CSNI_AT_RANGES } };
     const struct csni_unit *unit = csni_debug_dwarf_unit(die->unit);
-    csni_address_ranges ranges = { .alloc = csni_debug_unit_file(die->unit)->info->alloc };
+    csni_address_ranges ranges = { .alloc = csni_debug_unit_file(die->unit)->info->alloc, .keeps_empty = true };
     struct csni_die shadow;
     shadow.unit = unit;
     shadow.off = die->offset;

@@ -24,7 +24,7 @@ static uint64_t end_of_sum(uint64_t low, uint64_t sum, uint64_t mask) {
 
 static csn_status add_range(struct list *list, uint64_t low, uint64_t high, struct csn_error *err) {
     struct csni_address_range range = { low, high };
-    if (low == high) return CSN_OK;
+    if (low == high && !list->out->keeps_empty) return CSN_OK;
     return csni_vec_push(list->out, range) ? CSN_OK : csni_fail_memory(err, sizeof range);
 }
 
@@ -114,7 +114,7 @@ static bool read_usual_rnglist(const uint8_t *p, const uint8_t *end, const struc
         if (CSNI_UNLIKELY(!p)) break;
         const uint64_t start = (base + low) & mask;
         const struct csni_address_range range = { start, end_of_sum(start, base + high, mask) };
-        if (range.low != range.high && !csni_vec_push(out, range)) break;
+        if ((range.low != range.high || out->keeps_empty) && !csni_vec_push(out, range)) break;
     }
     if (CSNI_LIKELY(p && p < end && *p == DW_RLE_end_of_list)) return true;
     out->count = kept;

@@ -64,12 +64,76 @@ def test_gsymutil_with_functions_that_the_linker_removed_in_parts(folder, tmp_pa
     (tmp_path / "h.c").write_text("__attribute__((cold, noinline)) void rare(int x) { __asm__ volatile(\"\" :: \"r\"(x)); }\n"
                                   "int gone(int x) { if (__builtin_expect(x == 77, 0)) { rare(x); rare(x + 1); } return x * 3; }\n"
                                   "int main(int argc, char **argv) { return argc + !argv; }\n")
-    subprocess.run([need("gcc"), "-gdwarf-4", "-O2", "-ffunction-sections", "-Wl,--gc-sections", "h.c", "-o", "h"], cwd=tmp_path, check=True)
-    pair, made = pair_for("llvm-gsymutil", folder), []
+    pair = pair_for("llvm-gsymutil", folder)
+    for split in ([], ["-gsplit-dwarf"]):
+        subprocess.run([need("gcc"), "-gdwarf-4", *split, "-O2", "-ffunction-sections", "-Wl,--gc-sections", "h.c", "-o", "h"], cwd=tmp_path, check=True)
+        theirs, ours = converted_by_both(pair, "h", tmp_path)
+        assert theirs == ours and b"\0gone\0" in ours[1], split
+
+
+def converted_by_both(pair, name, where):
+    made = []
     for which in ("theirs", "ours"):
-        pair.run(which, ["--num-threads=1", "--convert=h", "--out-file=h.gsym"], b"", tmp_path)
-        made.append((tmp_path / "h.gsym").read_bytes())
-    assert made[0] == made[1] and b"\0gone\0" in made[1]
+        done = pair.run(which, ["--num-threads=1", f"--convert={name}", "--out-file=made.gsym"], b"", where)
+        made.append((done, (where / "made.gsym").read_bytes()))
+    return made
+
+
+# Ranges by index, the first of them empty, as offsets from a base and as ends; and behind one that is not empty.
+LISTS = r"""
+.globl _start
+_start: .zero 64
+.section .debug_abbrev,"",@progbits
+.uleb128 1,0x11
+.byte 1
+.uleb128 3,8,0x13,0xb,0x11,0x1b,0x12,6,0x73,0x17,0x74,0x17
+.byte 0,0
+.uleb128 2,0x2e
+.byte 0
+.uleb128 3,8,0x55,0x23
+.byte 0,0,0
+.section .debug_info,"",@progbits
+.long .Lend-.Lver
+.Lver: .short 5
+.byte 1,8
+.long .debug_abbrev
+.uleb128 1
+.asciz "a.c"
+.byte 12
+.uleb128 0
+.long 64
+.long .Laddr, .Llists
+.irpc k,0123
+.uleb128 2
+.asciz "f\k"
+.uleb128 \k
+.endr
+.byte 0
+.Lend:
+.section .debug_addr,"",@progbits
+.long 20
+.short 5
+.byte 8,0
+.Laddr: .quad _start, _start + 32
+.section .debug_rnglists,"",@progbits
+.long .Lrend-.Lrver
+.Lrver: .short 5
+.byte 8,0
+.long 4
+.Llists: .long 1f-.Llists, 2f-.Llists, 3f-.Llists, 4f-.Llists
+1: .byte 1,0, 4,1,1, 4,16,32, 0
+2: .byte 2,1,1, 3,1,16, 0
+3: .byte 3,0,16, 3,1,0, 3,1,16, 0
+4: .byte 3,0,0, 0
+.Lrend:
+"""
+
+
+def test_gsymutil_with_empty_ranges_in_lists_by_index(folder, tmp_path):  # noqa: F811
+    (tmp_path / "l.s").write_text(LISTS)
+    subprocess.run([need("gcc"), "-nostdlib", "-no-pie", "l.s", "-o", "l"], cwd=tmp_path, check=True)
+    theirs, ours = converted_by_both(pair_for("llvm-gsymutil", folder), "l", tmp_path)
+    assert theirs == ours and ours[1].count(b"\0f") == 4
 
 
 # Each function within the one before, with a call inlined into it in front of that; and DIEs of which each has two origins.

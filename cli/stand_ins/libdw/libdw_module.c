@@ -411,7 +411,8 @@ static void read_die_ranges(struct libdw_unit *u, const struct csn_debug_die *di
     if (csn_debug_die_ranges(die, few, 4, &count, NULL) != CSN_OK || !count) return;
     struct csn_range *all = count > 4 ? zeroed_memory(count, sizeof *all) : few;
     if (count > 4) (void)csn_debug_die_ranges(die, all, count, &count, NULL);
-    for (size_t i = 0; i < count; i++) GROW_PUSH(&u->ranges, all[i]);
+    for (size_t i = 0; i < count; i++)
+        if (all[i].start != all[i].end) GROW_PUSH(&u->ranges, all[i]);
     if (all != few) free(all);
 }
 

@@ -257,7 +257,8 @@ static void add_unit_ranges(struct llvm_module *m, const struct csn_debug_unit *
         ranges = zeroed_memory(count, sizeof *ranges);
         (void)csn_debug_die_ranges(&die, ranges, count, &count, NULL);
     }
-    for (size_t i = 0; i < count; i++) add_range(m, to, unit->idx, unit->offset, ranges[i].start, ranges[i].end);
+    for (size_t i = 0; i < count; i++)
+        if (ranges[i].start != ranges[i].end) add_range(m, to, unit->idx, unit->offset, ranges[i].start, ranges[i].end);
     if (ranges != few) free(ranges);
 }
 
