@@ -242,7 +242,7 @@ static node *read_data_member_arg(msvc *p, char inheritance) {
     return arg && read_offsets(p, arg, inheritance == 'G' ? 3 : 2) ? arg : NULL;
 }
 
-static node *read_number_arg(msvc *p) {
+node *csni_ms_value_number(msvc *p) {
     node *arg = csni_ms_make(p, ARG_NUMBER);
     uint64_t value;
     if (!arg || !csni_ms_number(p, &value, &arg->flag)) return NULL;
@@ -255,23 +255,27 @@ static node *read_value_arg(msvc *p, char letter) {
     switch (letter) {
     case '1': case 'H': case 'I': case 'J': return read_member_function_arg(p, letter);
     case 'F': case 'G': return read_data_member_arg(p, letter);
-    default: return read_number_arg(p);
+    case '0': return csni_ms_value_number(p);
+    default: p->at--; return csni_ms_value(p);
     }
+}
+
+node *csni_ms_arg_type(msvc *p) {
+    if (csni_ms_take_text(p, "$$Y")) return csni_ms_type_name(p);
+    if (csni_ms_take_text(p, "$$B")) return csni_ms_type(p, MODE_DROP);
+    return csni_ms_type(p, csni_ms_take_text(p, "$$C") ? MODE_MANGLE : MODE_DROP);
 }
 
 static node *read_template_arg(msvc *p) {
     bool is_auto = csni_ms_take_text(p, "$M");
     if (is_auto && !csni_ms_type(p, MODE_DROP)) return NULL;
-    if (csni_ms_take_text(p, "$$Y")) return csni_ms_type_name(p);
-    if (csni_ms_take_text(p, "$$B")) return csni_ms_type(p, MODE_DROP);
-    if (csni_ms_take_text(p, "$$C")) return csni_ms_type(p, MODE_MANGLE);
     if (csni_ms_starts(p, "$E?")) {
         p->at += 2;
         return read_reference_arg(p);
     }
     char letter = csni_ms_peek(p, is_auto ? 0 : 1);
-    bool is_value = (is_auto || csni_ms_peek(p, 0) == '$') && letter && strchr("01FGHIJ", letter);
-    if (!is_value) return csni_ms_type(p, MODE_DROP);
+    bool is_value = (is_auto || csni_ms_peek(p, 0) == '$') && letter && strchr("01FGHIJ267ABC", letter);
+    if (!is_value) return csni_ms_arg_type(p);
     p->at += is_auto ? 1 : 2;
     return read_value_arg(p, letter);
 }

@@ -36,6 +36,9 @@ enum csni_msvc_kind {
     /* template arguments */
     ARG_NUMBER,    /* numbers[0]; flag: negative */
     ARG_SYMBOL,    /* a: the symbol, count: of numbers, flag: a pointer */
+    ARG_FLOAT,     /* numbers[0]: its bits; flag: of a double */
+    ARG_BRACED,    /* list: values; a: the class, b: the member of a union */
+    ARG_ADDRESS,   /* of a; list: numbers of elements and names of members on the way from there */
     ARG_LIST,      /* list */
 };
 
@@ -49,7 +52,7 @@ enum csni_msvc_function {
 
 struct csni_msvc_node {
     uint8_t kind, quals;
-    bool flag;
+    bool flag, explicit_object;
     uint8_t convention; /* an index of the table of their names */
     uint32_t flags, count;
     struct csn_str text;

@@ -81,6 +81,9 @@ node *csni_ms_last_identifier(const node *qualified);
 bool csni_ms_simple_string(msvc *p, bool memorize, struct csn_str *out);
 bool csni_ms_memorize(msvc *p, const node *identifier);
 node *csni_ms_template_args(msvc *p);
+node *csni_ms_arg_type(msvc *p);     /* a type as an argument, or of one */
+node *csni_ms_value(msvc *p);        /* an argument that is no type, or a part of one */
+node *csni_ms_value_number(msvc *p); /* an integer */
 
 /* types */
 node *csni_ms_type(msvc *p, enum csni_msvc_mode mode);

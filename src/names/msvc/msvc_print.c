@@ -1,5 +1,6 @@
 /* From the tree of a name of Microsoft's C++ compilers to text. */
 #include "names/msvc/msvc_node.h"
+#include "names/name_float.h"
 
 typedef const struct csni_msvc_node node;
 
@@ -86,6 +87,7 @@ static void print_adjustment(struct csni_msvc_printer *p, node *n) {
 
 static void print_parameters(struct csni_msvc_printer *p, node *n) {
     TEXT(p, "(");
+    if (n->explicit_object) TEXT(p, "this ");
     if (n->flags & F_VOID) TEXT(p, "void");
     else print_list(p, n, ", ");
     if (n->flags & F_VARIADIC) csni_name_put_text(p->text, p->text->last == '(' ? "..." : ", ...");
@@ -271,6 +273,38 @@ static void print_symbol_arg(struct csni_msvc_printer *p, node *n) {
     if (n->count) TEXT(p, "}");
 }
 
+static void print_float_arg(struct csni_msvc_printer *p, node *n) {
+    static const char digits[] = "0123456789abcdef";
+    char hex[16];
+    size_t len = n->flag ? 16 : 8;
+    for (size_t i = 0; i < len; i++) hex[i] = digits[(uint64_t)n->numbers[0] >> 4 * (len - 1 - i) & 15];
+    csni_name_put_ieee(p->text, (struct csn_str){ hex, len }, n->flag ? 11 : 8, !n->flag);
+    if (!n->flag) TEXT(p, "f");
+}
+
+static void print_braced_arg(struct csni_msvc_printer *p, node *n) {
+    if (n->a) csni_msvc_print(p, n->a);
+    TEXT(p, "{");
+    if (n->b) {
+        TEXT(p, ".");
+        csni_msvc_print(p, n->b);
+        TEXT(p, " = ");
+    }
+    print_list(p, n, ", ");
+    TEXT(p, "}");
+}
+
+static void print_address_arg(struct csni_msvc_printer *p, node *n) {
+    TEXT(p, "&");
+    csni_msvc_print(p, n->a);
+    for (uint32_t i = 0; i < n->count; i++) {
+        bool is_element = n->list[i]->kind == ARG_NUMBER;
+        csni_name_put_text(p->text, is_element ? "[" : ".");
+        csni_msvc_print(p, n->list[i]);
+        if (is_element) TEXT(p, "]");
+    }
+}
+
 static void print_node(struct csni_msvc_printer *p, node *n) {
     switch (n->kind) {
     case ID_NAME: csni_name_put_str(p->text, n->text); print_template_args(p, n); break;
@@ -297,6 +331,9 @@ static void print_node(struct csni_msvc_printer *p, node *n) {
     case SYMBOL_STRING: print_string(p, n); break;
     case ARG_NUMBER: print_number_arg(p, n); break;
     case ARG_SYMBOL: print_symbol_arg(p, n); break;
+    case ARG_FLOAT: print_float_arg(p, n); break;
+    case ARG_BRACED: print_braced_arg(p, n); break;
+    case ARG_ADDRESS: print_address_arg(p, n); break;
     case ARG_LIST: print_list(p, n, ", "); break;
     default: print_before(p, n); print_after(p, n); break;
     }

@@ -55,6 +55,7 @@ static bool read_adjustment(msvc *p, uint32_t flags, int64_t numbers[4]) {
 }
 
 static node *read_function(msvc *p, node *name) {
+    csni_ms_take_text(p, "$$h"); /* code of ARM64EC */
     uint32_t extra = csni_ms_take_text(p, "$$J0") ? F_EXTERN_C : 0, flags = read_function_flags(p);
     int64_t numbers[4] = { 0 };
     if (!flags || !read_adjustment(p, flags, numbers)) return NULL;

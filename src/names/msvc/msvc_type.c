@@ -37,6 +37,7 @@ static bool read_parameters(msvc *p, node *function) {
         function->flags |= F_VOID;
         return true;
     }
+    function->explicit_object = csni_ms_take_text(p, "_V"); /* "this Self", C++23 */
     while (csni_ms_peek(p, 0) != '@' && csni_ms_peek(p, 0) != 'Z') {
         const char *begin = p->at;
         node *type;
@@ -220,6 +221,8 @@ static const char *extended_primitive_name(char c) {
     case 'N': return "bool";
     case 'J': return "__int64";
     case 'K': return "unsigned __int64";
+    case 'L': return "__int128";
+    case 'M': return "unsigned __int128";
     case 'W': return "wchar_t";
     case 'Q': return "char8_t";
     case 'S': return "char16_t";

@@ -789,6 +789,39 @@ static const struct pair msvc_names[] = {
       "void __cdecl f(int (*)[3])" },
     { "?f@S@@SWXXZ",
       "public: static void __attribute__((__swiftasynccall__)) S::f(void)" },
+    /* C++20 and later, by clang 22: arguments of class types and floating ones, "this" as a parameter. llvm-undname 22 reads none. */
+    { "?" "?$ta@$2UQ@@H003H01@0A@@0A@@@@@@YAXXZ",
+      "void __cdecl ta<Q{1, {2, 0, 0}}>(void)" },
+    { "?" "?$ta@$MMADPMAAAAA@@@YAXXZ",
+      "void __cdecl ta<0x1.8p+0f>(void)" },
+    { "?" "?$ta@$MNBHODHOEDMIIAAHFJM@@@YAXXZ",
+      "void __cdecl ta<0x1.7e43c8800759cp+996>(void)" },
+    { "?" "?$ta@$MPEAHC61?q@@3UQ@@Ab@@00@@@YAXXZ",
+      "void __cdecl ta<&struct Q q.b[1]>(void)" },
+    { "?" "?$td@$2UD@@2UQ@@H003H0A@@0A@@0A@@@@H01@@@YAXXZ",
+      "void __cdecl td<D{Q{1, {0, 0, 0}}, 2}>(void)" },
+    { "?" "?$tfs@$2U?$fs@$05@L@@3D0GI@@0GF@@0GM@@0GM@@0GP@@0A@@@@@@YAXXZ",
+      "void __cdecl tfs<L::fs<6>{{104, 101, 108, 108, 111, 0}}>(void)" },
+    { "?" "?$ti@$C1?ar@@3PAHA02@@@YAXXZ",
+      "void __cdecl ti<&int *ar[3]>(void)" },
+    { "?" "?$tp@$2UP@@PEBH56E?q@@3UQ@@Aa@@@PEQ3@H83@4@P6AXH@ZE?fn@@YAXH@ZP83@EAAHXZN_N00_K04MADPMAAAAA@@@@YAXXZ",
+      "void __cdecl tp<P{&struct Q q.a, &Q::a, &void __cdecl fn(int), 0, 1, 5, 0x1.8p+0f}>(void)" },
+    { "?" "?$tp@$2UP@@PEBH5C6E?q@@3UQ@@Ab@@00@@PEQ3@HNP6AXH@Z0A@P83@EAAHXZN_N0A@_K0A@MALPIAAAAA@@@@YAXXZ",
+      "void __cdecl tp<P{&struct Q q.b[1], 0, 0, 0, 0, 0, -0x1p+0f}>(void)" },
+    { "?" "?$tq@$2UQA@@3UQ@@2U2@H003H01@02@03@@@@2U2@H0A@3H0A@@0A@@0A@@@@@@@@@YAXXZ",
+      "void __cdecl tq<QA{{Q{1, {2, 3, 4}}, Q{0, {0, 0, 0}}}}>(void)" },
+    { "?" "?$tu@$7TU@@q@2UQ@@H003H0A@@0A@@0A@@@@@@@YAXXZ",
+      "void __cdecl tu<U{.q = Q{1, {0, 0, 0}}}>(void)" },
+    { "?" "?$tem@$2UEm@@@@@YAXXZ",
+      "void __cdecl tem<Em{}>(void)" },
+    { "?" "?$f@AEAUSelf@@@Self@@SAX_VAEAU0@H@Z",
+      "public: static void __cdecl Self::f<struct Self &>(this struct Self &, int)" },
+    { "?i128@@YAX_L_M@Z",
+      "void __cdecl i128(__int128, unsigned __int128)" },
+    { "?f@@$$hYAXXZ",
+      "void __cdecl f(void)" },
+    { "?m@?$TS@$2U?$fs@$02@L@@3D0GB@@0GC@@0A@@@@$02@@QEAAXXZ",
+      "public: void __cdecl TS<L::fs<3>{{97, 98, 0}}, 3>::m(void)" },
 };
 
 /* Names of GNAT 12, OCaml 4.13, Free Pascal 3.2 and Nim 1.6, and of GHC as its source encodes them. */
@@ -959,7 +992,8 @@ static void test_no_names(void **state) {
         /* C's names look like these languages' */
         "pkg__sub", "pkg__sub.cold", "foo___size", "a_E1s", "foo__bar_3", "a__3", "ht__lookup__", "__foo__3", "drm_Foo_get_info", "foo_Bar_zy_info", "caml_alloc", "camlp4", "foo_info",
         "sock_def_readable", "x__y__z", "Foo__bar__3", "_$HELLO$_Ld10", "main", "base_ghc_map_info", "trace__event_u", "f.part.0", "P$X", "_$$_",
-        "?" "?$f@",
+        "?" "?$f@", "?" "?$f@$2UQ@@H00@YAXXZ", "?" "?$f@$2UQ@@H0@@@YAXXZ", "?" "?$f@$C1@@YAXXZ", "?" "?$f@$A@@YAXXZ", "?f@@YAX_V@Z_",
+        "?" "?$f@$7TU@@a@@@@YAXXZ", "?" "?$f@$3H01@@@@YAXXZ",
     };
     for (size_t i = 0; i < COUNT(names); i++) {
         char out[64];
