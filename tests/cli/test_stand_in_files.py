@@ -79,6 +79,27 @@ def converted_by_both(pair, name, where):
     return made
 
 
+def test_odd_elf_headers(folder, tmp_path):  # noqa: F811
+    """EI_VERSION, which GNU and elfutils look at and LLVM does not, and machines that LLVM has no name for: SuperH, Alpha, IA-64; and
+    a build id in a section of another name, as the kernel's: LLVM does not find it."""
+    (tmp_path / "e.c").write_text("int f(int x) { return x * 3; }\nint _start(int x) { return f(x) + f(x + 1); }\n")
+    subprocess.run([need("gcc"), "-g", "-O1", "-nostdlib", "-no-pie", "-Wl,-Ttext=0x401000", "e.c", "-o", "e"], cwd=tmp_path, check=True)
+    whole = (tmp_path / "e").read_bytes()
+    for version in (0, 2):
+        (tmp_path / "e").write_bytes(whole[:6] + bytes([version]) + whole[7:])
+        for dialect, arguments in (("addr2line", ["-fie", "e", "0x401001"]), ("eu-addr2line", ["-fi", "-e", "e", "0x401001"]), ("llvm-symbolizer", ["-e", "e", "0x401001"])):
+            difference = pair_for(dialect, folder).compare(arguments, b"", tmp_path)
+            assert difference is None, stand_in_pairs.show_difference(arguments, b"", difference)
+    for machine in (42, 0x9026, 50):
+        (tmp_path / "e").write_bytes(whole[:18] + machine.to_bytes(2, "little") + whole[20:])
+        theirs, ours = converted_by_both(pair_for("llvm-gsymutil", folder), "e", tmp_path)
+        assert theirs == ours and ours[1][:4] == b"GSYM", machine
+    (tmp_path / "e").write_bytes(whole)
+    subprocess.run([need("objcopy"), "--rename-section", ".note.gnu.build-id=.notes", "e"], cwd=tmp_path, check=True)
+    theirs, ours = converted_by_both(pair_for("llvm-gsymutil", folder), "e", tmp_path)
+    assert theirs == ours
+
+
 # Ranges by index, the first of them empty, as offsets from a base and as ends; and behind one that is not empty.
 LISTS = r"""
 .globl _start

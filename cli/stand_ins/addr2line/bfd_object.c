@@ -10,6 +10,7 @@
 #include <callsign/names.h>
 
 #include "stand_ins/base/coff_names.h"
+#include "stand_ins/base/elf_ident.h"
 #include "stand_ins/base/growth.h"
 #include "stand_ins/gnu_names/gnu_demangle.h"
 #include "ui/bounds.h"
@@ -154,8 +155,8 @@ bool bfd_object_open(struct bfd_object *o, const char *path, bool knows_machine,
     if (status == CSN_OK) {
         csn_debug_info_get_object(o->info, &o->object, sizeof o->object);
         o->is_elf = o->object.container == CSN_CONTAINER_ELF;
-        const bool is_core = o->is_elf && o->object.kind == CSN_OBJECT_CORE; /* which is no object for BFD */
-        if ((o->is_elf && !is_core) || o->object.container == CSN_CONTAINER_PE) {
+        const bool is_object = o->is_elf && o->object.kind != CSN_OBJECT_CORE && elf_ident_is_current(path); /* by BFD's measure */
+        if (is_object || o->object.container == CSN_CONTAINER_PE) {
             read_sections(o);
             read_symbols(o);
             return true;

@@ -44,16 +44,23 @@ static void take_code(struct gsym_build *build, const struct llvm_module *m) {
     }
 }
 
+/* LLVM goes by the section's name, which kernels have not (".notes"), and reads it in the byte order that it takes for the machine's. */
+static void take_uuid(struct gsym_build *build, const struct llvm_module *m) {
+    const uint32_t container = m->object.container;
+    const bool is_there = container == CSN_CONTAINER_MACHO ||
+                          (container == CSN_CONTAINER_ELF && build->big_endian == m->object.big_endian && llvm_has_section(m, ".note.gnu.build-id"));
+    build->uuid_size = is_there && m->object.build_id_size <= sizeof build->uuid ? m->object.build_id_size : 0;
+    if (build->uuid_size) memcpy(build->uuid, m->object.build_id, build->uuid_size);
+}
+
 static void take_identity(struct gsym_build *build, const struct llvm_module *m) {
     const uint32_t container = m->object.container;
-    build->big_endian = m->object.big_endian;
+    /* LLVM asks the name of the machine, and takes one that it does not know for big-endian. */
+    build->big_endian = m->object.big_endian || strcmp(llvm_arch_name(m), "unknown") == 0;
     build->has_base = (container == CSN_CONTAINER_ELF || container == CSN_CONTAINER_MACHO) &&
                       m->object.has_image_base && m->object.segment_count;
     build->base = m->object.image_base;
-    if ((container == CSN_CONTAINER_ELF || container == CSN_CONTAINER_MACHO) && m->object.build_id_size <= sizeof build->uuid) {
-        build->uuid_size = m->object.build_id_size;
-        if (build->uuid_size) memcpy(build->uuid, m->object.build_id, build->uuid_size);
-    }
+    take_uuid(build, m);
 }
 
 static int fail_conversion(char *why) {
@@ -87,10 +94,7 @@ static int convert_module(const struct gsym_conversion *c, struct llvm_module *m
     gsym_build_init(&build, report, c->quiet);
     take_code(&build, m);
     take_identity(&build, m);
-    if (c->symbol_file && (symbols = open_symbol_file(c, m, &why)) && !why) {
-        build.uuid_size = symbols->object.build_id_size <= sizeof build.uuid ? symbols->object.build_id_size : 0;
-        if (build.uuid_size) memcpy(build.uuid, symbols->object.build_id, build.uuid_size);
-    }
+    if (c->symbol_file && (symbols = open_symbol_file(c, m, &why)) && !why) take_uuid(&build, symbols);
     if (!why) {
         gsym_read_dwarf(&build, m, c->call_sites);
         if (c->merged) gsym_build_merge(&build);

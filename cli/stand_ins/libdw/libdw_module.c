@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "stand_ins/base/dwarf_words.h"
+#include "stand_ins/base/elf_ident.h"
 #include "stand_ins/base/growth.h"
 #include "ui/bounds.h"
 
@@ -185,7 +186,7 @@ static struct libdw_module *open_module(const char *path, const char *debuginfo_
     csn_status status = csn_debug_info_open_file(path, &options, &info, NULL);
     struct libdw_module *m = zeroed_memory(1, sizeof *m);
     if (status == CSN_OK) csn_debug_info_get_object(info, &m->object, sizeof m->object);
-    if (status != CSN_OK || m->object.container != CSN_CONTAINER_ELF) {
+    if (status != CSN_OK || m->object.container != CSN_CONTAINER_ELF || !elf_ident_is_current(path)) {
         if (status == CSN_OK) csn_debug_info_close(info);
         csn_companion_search_destroy(search);
         free(m);

@@ -91,6 +91,8 @@ static const char *elf_name(const struct llvm_module *m) {
     case 252: return "csky";
     case 94: return "xtensa";
     case 244: return "lanai";
+    case 190: return wide ? "nvptx64" : "nvptx";
+    case 224: return "amdgcn";
     default: return "unknown";
     }
 }

@@ -228,7 +228,7 @@ struct arange_reading {
     bool is_at_zero;         /* all addresses are to be relocated, which LLVM does not do here: they are 0 */
 };
 
-static bool has_section(const struct llvm_module *m, const char *name) {
+bool llvm_has_section(const struct llvm_module *m, const char *name) {
     struct csn_debug_section s;
     for (uint32_t i = 1; i < m->object.section_count; i++)
         if (csn_debug_info_section(m->info, i, &s, NULL) == CSN_OK && s.name.len == strlen(name) &&
@@ -303,7 +303,7 @@ static void cut_ranges(struct llvm_module *m, struct endpoints *points) {
 static void read_ranges(struct llvm_module *m) {
     struct endpoints points = { 0 };
     bool *has_unit = zeroed_memory(m->object.unit_count, sizeof *has_unit);
-    const bool is_at_zero = llvm_is_unlinked(m) && has_section(m, ".rela.debug_aranges");
+    const bool is_at_zero = llvm_is_unlinked(m) && llvm_has_section(m, ".rela.debug_aranges");
     struct arange_reading reading = { m, &points, has_unit, is_at_zero };
     m->has_ranges = true;
     llvm_read_aranges(m, take_arange, &reading);

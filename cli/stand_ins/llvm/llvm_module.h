@@ -109,6 +109,8 @@ struct llvm_module *llvm_module_open(const char *name, const char *path, const s
 struct llvm_module *llvm_module_open_units(const char *path);
 void llvm_module_close(struct llvm_module *module); /* `module` may be NULL */
 
+bool llvm_has_section(const struct llvm_module *module, const char *name);
+
 /* An address with its section, which counts in objects that are not linked. */
 struct llvm_place {
     uint64_t addr;
