@@ -161,24 +161,31 @@ static int convert_universal(const struct gsym_conversion *c, const char *path, 
     return code;
 }
 
-static bool begins_with(const char *path, const char *magic, size_t size) {
+enum file_kind { FILE_OBJECT, FILE_ARCHIVE, FILE_UNIVERSAL };
+
+/* By its first bytes; FILE_OBJECT: anything else, too. */
+static enum file_kind kind_of(const char *path) {
+    static const struct { const char *magic; size_t size; enum file_kind kind; } known[] = {
+        { "!<arch>\n", 8, FILE_ARCHIVE }, { "!<thin>\n", 8, FILE_ARCHIVE },
+        { "\xca\xfe\xba\xbe", 4, FILE_UNIVERSAL }, { "\xca\xfe\xba\xbf", 4, FILE_UNIVERSAL }
+    };
     char bytes[8] = { 0 };
-    FILE *file = fopen(input_path(path), "rb");
+    struct stat st;
+    FILE *file = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
     const size_t got = file ? fread(bytes, 1, sizeof bytes, file) : 0;
     if (file) fclose(file);
-    return got >= size && memcmp(bytes, magic, size) == 0;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (got >= known[i].size && memcmp(bytes, known[i].magic, known[i].size) == 0) return known[i].kind;
+    return FILE_OBJECT;
 }
 
 static int convert_file(const struct gsym_conversion *c, const char *path, const char *out, struct gsym_report *report) {
     struct csn_image_info images[MAX_IMAGES];
-    struct stat st;
     size_t count = 0;
-    if (stat(input_path(path), &st) == 0 && S_ISREG(st.st_mode)) {
-        if (begins_with(path, "!<arch>\n", 8) || begins_with(path, "!<thin>\n", 8)) return 0; /* as LLVM: nothing */
-        const bool is_universal = begins_with(path, "\xca\xfe\xba\xbe", 4) || begins_with(path, "\xca\xfe\xba\xbf", 4);
-        if (is_universal && csn_image_list_file(input_path(path), images, MAX_IMAGES, &count, NULL) == CSN_OK && count)
-            return convert_universal(c, path, out, images, count < MAX_IMAGES ? count : MAX_IMAGES, report);
-    }
+    const enum file_kind kind = kind_of(input_path(path));
+    if (kind == FILE_ARCHIVE) return 0; /* as LLVM: nothing */
+    if (kind == FILE_UNIVERSAL && csn_image_list_file(input_path(path), images, MAX_IMAGES, &count, NULL) == CSN_OK && count)
+        return convert_universal(c, path, out, images, count < MAX_IMAGES ? count : MAX_IMAGES, report);
     return convert_image(c, path, NULL, out, report);
 }
 
