@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/guid.h"
 #include "pdb/pdb_private.h"
 
 static const char INFO[] = "PDB information", DBI[] = "DBI";
@@ -225,9 +226,7 @@ csn_status csni_pdb_compare(struct csni_span file, const struct csn_allocator *a
     return CSN_OK;
 }
 
-/* The first three fields of a GUID are numbers, stored with their lowest byte first. */
 void csni_pdb_id_text(const uint8_t guid[CSNI_PDB_GUID_SIZE], uint32_t age, char out[CSNI_PDB_ID_SIZE]) {
-    static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
-    for (int i = 0; i < 16; i++) snprintf(out + 2 * i, 3, "%02X", guid[order[i]]);
-    snprintf(out + 32, CSNI_PDB_ID_SIZE - 32, "%" PRIX32, age);
+    csni_guid_text(guid, CSNI_PDB_GUID_SIZE, out);
+    snprintf(out + CSNI_GUID_DIGITS, CSNI_PDB_ID_SIZE - CSNI_GUID_DIGITS, "%" PRIX32, age);
 }

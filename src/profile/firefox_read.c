@@ -1,4 +1,5 @@
 /* The Firefox Profiler's processed profile: tables as arrays of columns, in each thread or shared by all. */
+#include "base/guid.h"
 #include "base/hash.h"
 #include "profile/json_scan.h"
 #include "profile/profile_read.h"
@@ -335,14 +336,13 @@ static enum lib_kind kind_of(const struct firefox_reader *r, struct csn_str path
  * a PDB, which is the build id of a Windows image, or the first 16 bytes of a build id. Empty: the form is another
  * one, or it is all zeros. */
 static struct csn_str breakpad_digits(struct csn_str breakpad_id, bool is_turned, char out[32]) {
-    static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
     bool is_zero = true;
-    if (breakpad_id.len < 32) return CSN_STR("");
-    for (size_t i = 0; i < 32; i++) {
-        out[i] = breakpad_id.ptr[is_turned ? (size_t)(2 * order[i / 2] + i % 2) : i];
+    if (breakpad_id.len < CSNI_GUID_DIGITS) return CSN_STR("");
+    for (size_t i = 0; i < CSNI_GUID_DIGITS; i++) {
+        out[i] = breakpad_id.ptr[is_turned ? 2 * csni_guid_place(i / 2) + i % 2 : i];
         is_zero &= out[i] == '0';
     }
-    return is_zero ? CSN_STR("") : (struct csn_str){ out, 32 };
+    return is_zero ? CSN_STR("") : (struct csn_str){ out, CSNI_GUID_DIGITS };
 }
 
 /* A Windows image's code id is a time stamp and a size, and no build id. Without a code id, Breakpad's tells enough;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/core/sort.h"
+#include "base/guid.h"
 #include "base/hash.h"
 #include "base/hex.h"
 #include "profile/profile_out.h"
@@ -358,15 +359,9 @@ static void put_lib_member(struct firefox_writer *w, const char *key, struct csn
 
 /* Breakpad's form of a build id: its first 16 bytes as a GUID, and an age of 0. */
 static struct csn_str breakpad_id(const struct profile_module *module, char out[34]) {
-    static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
-    uint8_t bytes[16] = { 0 };
-    for (size_t i = 0; i < 16; i++)
-        if (order[i] < module->build_id_size) bytes[i] = module->build_id[order[i]];
-    csni_hex_text(bytes, sizeof bytes, out);
-    for (size_t i = 0; i < 32; i++)
-        if (out[i] >= 'a') out[i] = (char)(out[i] - 'a' + 'A');
-    out[32] = '0';
-    return (struct csn_str){ out, 33 };
+    csni_guid_text(module->build_id, module->build_id_size, out);
+    out[CSNI_GUID_DIGITS] = '0';
+    return (struct csn_str){ out, CSNI_GUID_DIGITS + 1 };
 }
 
 static void put_lib(struct firefox_writer *w, uint32_t number) {

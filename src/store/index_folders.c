@@ -2,10 +2,11 @@
 #include <dirent.h>
 #include <stdio.h>
 
+#include "base/guid.h"
 #include "base/hex.h"
 #include "store/index_store.h"
 
-enum { FILE_NAME_MAX = 256, FOLDER_FILES_MAX = 1 << 16, GUID_DIGITS = 32, AGE_DIGITS_MAX = 8 };
+enum { FILE_NAME_MAX = 256, FOLDER_FILES_MAX = 1 << 16, AGE_DIGITS_MAX = 8 };
 
 /* A name from an input becomes part of a path only if it is the name of a file. */
 static bool is_file_name(struct csn_str name) {
@@ -32,16 +33,16 @@ static void capital_hex(char *out, const uint8_t *bytes, size_t size) {
         if (*out >= 'a') *out = (char)(*out - 'a' + 'A');
 }
 
-/* Breakpad's debug identifier of an ELF build id: a GUID, whose first three fields turn round, and an age of 0. */
+/* Breakpad's debug identifier of a build id: a GUID and an age of 0; not turned, of a UUID of Mach-O. */
 static void put_debug_id(char *out, const struct csni_store_id *id, bool is_turned) {
-    static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
-    uint8_t guid[16] = { 0 };
-    for (size_t i = 0; i < sizeof guid; i++) {
-        size_t from = is_turned ? order[i] : i;
-        if (from < id->size) guid[i] = id->bytes[from];
+    uint8_t uuid[CSNI_GUID_SIZE] = { 0 };
+    if (is_turned) {
+        csni_guid_text(id->bytes, id->size, out);
+    } else {
+        memcpy(uuid, id->bytes, id->size < sizeof uuid ? id->size : sizeof uuid);
+        capital_hex(out, uuid, sizeof uuid);
     }
-    capital_hex(out, guid, sizeof guid);
-    memcpy(out + 2 * sizeof guid, "0", 2);
+    memcpy(out + CSNI_GUID_DIGITS, "0", 2);
 }
 
 /* FOLDER/NAME/ID/NAME.gsym, or .sym with a name that loses ".pdb". */
@@ -65,12 +66,12 @@ static bool is_age(const char *text) {
 }
 
 /* A module's age is not known. The only id of that GUID in the folder; false: there is none, or there are several. */
-static bool find_id_of_guid(const char *folder, const char *guid, char out[GUID_DIGITS + AGE_DIGITS_MAX + 1]) {
+static bool find_id_of_guid(const char *folder, const char *guid, char out[CSNI_GUID_DIGITS + AGE_DIGITS_MAX + 1]) {
     DIR *list = opendir(folder);
     size_t found = 0;
     const struct dirent *entry;
     for (size_t i = 0; list && i < FOLDER_FILES_MAX && (entry = readdir(list)); i++) {
-        if (strncmp(entry->d_name, guid, GUID_DIGITS) != 0 || !is_age(entry->d_name + GUID_DIGITS)) continue;
+        if (strncmp(entry->d_name, guid, CSNI_GUID_DIGITS) != 0 || !is_age(entry->d_name + CSNI_GUID_DIGITS)) continue;
         if (!found++) memcpy(out, entry->d_name, strlen(entry->d_name) + 1);
     }
     if (list) closedir(list);
@@ -79,7 +80,7 @@ static bool find_id_of_guid(const char *folder, const char *guid, char out[GUID_
 
 /* FOLDER/NAME.pdb/GUIDAGE/NAME.sym of an image of Windows. */
 static csn_status find_by_pdb(struct csni_store_query *query, const char *folder, const char *guid) {
-    char name[FILE_NAME_MAX + 5], path[CSNI_STORE_PATH_SIZE], id[GUID_DIGITS + AGE_DIGITS_MAX + 1];
+    char name[FILE_NAME_MAX + 5], path[CSNI_STORE_PATH_SIZE], id[CSNI_GUID_DIGITS + AGE_DIGITS_MAX + 1];
     size_t stem = query->base_name.len;
     while (stem && query->base_name.ptr[stem - 1] != '.') stem--;
     if (!stem) return CSN_NONE;
@@ -126,14 +127,14 @@ static csn_status find_by_loose_name(struct csni_store_query *query, const char 
 csn_status csni_store_find_in_folder_by_id(struct csni_store_query *query, const char *folder) {
     csn_status status = query->id.size > 1 ? find_by_id_path(query, folder) : CSN_NONE;
     if (status != CSN_NONE || !query->id.size || !is_file_name(query->base_name)) return status;
-    char turned[GUID_DIGITS + 2], id[GUID_DIGITS + 2], whole[2 * CSNI_STORE_ID_MAX + 1];
+    char turned[CSNI_GUID_DIGITS + 2], id[CSNI_GUID_DIGITS + 2], whole[2 * CSNI_STORE_ID_MAX + 1];
     put_debug_id(turned, &query->id, true);
     status = find_in_breakpad(query, folder, query->base_name, turned);
     put_debug_id(id, &query->id, false);
     if (status == CSN_NONE) status = find_in_breakpad(query, folder, query->base_name, id);
     capital_hex(whole, query->id.bytes, query->id.size);
     if (status == CSN_NONE) status = find_in_breakpad(query, folder, query->base_name, whole);
-    if (status == CSN_NONE && query->id.size == GUID_DIGITS / 2) status = find_by_pdb(query, folder, turned);
+    if (status == CSN_NONE && query->id.size == CSNI_GUID_DIGITS / 2) status = find_by_pdb(query, folder, turned);
     return status;
 }
 
