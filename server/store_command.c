@@ -294,9 +294,12 @@ static bool check_artifact(void *context, const struct artifact *known) {
     char path[2 * STORE_PATH_SIZE], why[WHY_SIZE] = "";
     snprintf(path, sizeof(path), "%s/%s", symbol_store_dir(fsck->run->opened.store), known->path);
     if (artifact_identify(path, known->name, &found, why, sizeof(why)) != 0) name_damaged(fsck->run, known->path, why);
-    else if (found.bytes != known->bytes || strcmp(found.htlhash, known->htlhash) != 0) {
+    else if (found.bytes != known->bytes) {
         snprintf(why, sizeof(why), "changed since it was stored: %llu bytes instead of %llu", (unsigned long long)found.bytes,
                  (unsigned long long)known->bytes);
+        name_damaged(fsck->run, known->path, why);
+    } else if (strcmp(found.htlhash, known->htlhash) != 0) {
+        snprintf(why, sizeof(why), "changed since it was stored: htlhash %s instead of %s", found.htlhash, known->htlhash);
         name_damaged(fsck->run, known->path, why);
     } else if (strcmp(found.build_id, known->build_id) != 0)
         name_damaged(fsck->run, known->path, "it has another build id than the catalogue says");

@@ -117,7 +117,7 @@ static enum input_kind kind_of(const char *format, struct csn_str line) {
 }
 
 static bool input_failed(const struct line_input *input, const char *path) {
-    if (input->os_error) cli_error(path, "%s", strerror(input->os_error));
+    if (input->os_error) cli_error(path ? path : "standard input", "%s", strerror(input->os_error));
     else if (input->no_memory) cli_error_memory("a line");
     return false;
 }

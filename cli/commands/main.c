@@ -1,6 +1,7 @@
 /* callsign: the table of commands, help and version. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +193,7 @@ int main(int argc, char **argv) {
     hold_standard_streams();
     const struct stand_in *stand_in = argc ? stand_in_of_program(argv[0]) : NULL;
     if (stand_in) run_stand_in(stand_in, argc, argv);
+    signal(SIGXFSZ, SIG_IGN); /* write() fails instead: there is a message then, and nothing half written stays */
     if (argc < 2) {
         cli_error(NULL, "no command given (try 'callsign --help')");
         return EXIT_FAILED;

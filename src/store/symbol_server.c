@@ -12,7 +12,7 @@
 #include "base/curl_library.h"
 #include "store/store_paths.h"
 
-enum { CONNECT_SECONDS = 30, REDIRECTS_MAX = 10 };
+enum { CONNECT_SECONDS = 30, SILENT_SECONDS = 60, REDIRECTS_MAX = 10 };
 
 /* ---- one download ---- */
 
@@ -57,6 +57,8 @@ static int perform_transfer(const struct csni_curl_library *library, struct tran
     library->set(curl, CSNI_CURLOPT_PROTOCOLS, (long)(CSNI_CURLPROTO_HTTP | CSNI_CURLPROTO_HTTPS));
     library->set(curl, CSNI_CURLOPT_REDIR_PROTOCOLS, (long)(CSNI_CURLPROTO_HTTP | CSNI_CURLPROTO_HTTPS));
     library->set(curl, CSNI_CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
+    library->set(curl, CSNI_CURLOPT_LOW_SPEED_LIMIT, 1L); /* a second */
+    library->set(curl, CSNI_CURLOPT_LOW_SPEED_TIME, (long)SILENT_SECONDS);
     if (t->options->timeout_ms) library->set(curl, CSNI_CURLOPT_TIMEOUT_MS, (long)t->options->timeout_ms);
     int code = library->perform(curl);
     library->cleanup(curl);

@@ -3,7 +3,6 @@ import json
 import os
 import pathlib
 import resource
-import signal
 import subprocess
 
 import pytest
@@ -238,7 +237,6 @@ def test_killed_at_random_moments(tree, cache, callsign):
 
 
 def no_large_files():
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (256, 256))
 
 

@@ -2,7 +2,6 @@
 import copy
 import os
 import resource
-import signal
 
 import pytest
 
@@ -108,7 +107,6 @@ def test_read_only_folder(unprivileged, shapes, tmp_path):
 def test_full_disk(callsign, shapes, tmp_path, limit):
     """A limit on the size of files stands for the full disk: writing fails in the same place, without a file system."""
     def no_room():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     out = tmp_path / "out"

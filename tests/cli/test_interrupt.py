@@ -139,7 +139,6 @@ def test_a_limit_on_the_size_of_files(conversion, kind, part):
     limit = int(conversion.target.stat().st_size * part)
 
     def set_limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     conversion.clear()

@@ -2,6 +2,7 @@
 import errno
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -373,6 +374,27 @@ def test_an_index_where_a_log_is_wanted(callsign, index, app):
 def test_accelerate_wants_an_index(callsign, app):
     """It printed four bytes of the file."""
     assert callsign.bad("accelerate", app).endswith("'callsign convert --accelerate' makes one of it")
+
+
+def test_a_folder_as_standard_input(callsign, tmp_path):
+    """The message of `stack` had no name."""
+    for command in (["stack"], ["profile", "-", "-o", tmp_path / "out.folded"], ["udf", "--format", "TSV"]):
+        folder = os.open(tmp_path, os.O_RDONLY)
+        done = subprocess.run([callsign.path, *map(str, command)], stdin=folder, capture_output=True, text=True, check=False)
+        os.close(folder)
+        assert done.returncode == 2 and done.stderr == "callsign: standard input: Is a directory\n", command
+
+
+def test_a_stored_file_of_another_content(callsign, store, tmp_path):
+    """It was told that the file has 776 bytes instead of 776."""
+    path, = [tmp_path / store / row["path"] for row in map(json.loads, callsign.good("store", "list", "--json", "--store", store).splitlines())
+             if row["kind"] == "gsym"]
+    with open(path, "r+b") as file:
+        file.seek(100)
+        file.write(b"xx")
+    done = callsign.run("store", "fsck", "--store", store)
+    words = re.search(r"changed since it was stored: htlhash ([0-9a-f]{32}) instead of ([0-9a-f]{32})\n", done.stdout)
+    assert done.returncode == 1 and words[1] != words[2]
 
 
 def test_nothing_to_store_is_said(callsign, store, tmp_path):

@@ -1,7 +1,6 @@
 """Lookups through the list of segments that convert --segment-size writes."""
 import json
 import resource
-import signal
 
 import pytest
 
@@ -99,7 +98,6 @@ def test_no_segments_of_a_conversion_that_fails(callsign, indexes, classes, tmp_
     limit = sizes[first_too_large] - 1
 
     def no_room():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     old = [tmp_path / ("parts" + segment["suffix"]) for segment in segments(manifest)[:2]] + [manifest]
