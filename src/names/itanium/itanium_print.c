@@ -257,15 +257,52 @@ static bool is_objc_object(node *n) {
            memcmp(n->a->text.ptr, "objc_object", 11) == 0;
 }
 
+static void print_vendor_qualifier(struct csni_itanium_printer *p, node *n) {
+    csni_name_put_str(p->text, n->text);
+    if (n->b) csni_itanium_print(p, n->b);
+}
+
+static node *without_vendor_qualifiers(struct csni_itanium_printer *p, node *n) {
+    while (n->kind == NODE_VENDOR_QUALIFIED && p->steps++ < STEPS_MAX) n = n->a;
+    return n;
+}
+
+/* A vendor's qualifiers of a function or an array stand with the pointer: "void (stdcall*)(int)". */
+static void print_vendor_qualifiers(struct csni_itanium_printer *p, node *n) {
+    if (n->kind != NODE_VENDOR_QUALIFIED || !enter_node(p)) return;
+    print_vendor_qualifiers(p, n->a);
+    if (n->a->kind == NODE_VENDOR_QUALIFIED) TEXT(p, " ");
+    print_vendor_qualifier(p, n);
+    p->depth--;
+}
+
 static void print_target_left(struct csni_itanium_printer *p, node *target) {
-    csni_itanium_print_left(p, target);
+    bool brackets = needs_brackets(p, target);
+    csni_itanium_print_left(p, brackets ? without_vendor_qualifiers(p, target) : target);
     if (is_array(p, target)) TEXT(p, " ");
-    if (needs_brackets(p, target)) TEXT(p, "(");
+    if (brackets) TEXT(p, "(");
+    if (brackets) print_vendor_qualifiers(p, target);
 }
 
 static void print_target_right(struct csni_itanium_printer *p, node *target) {
-    if (needs_brackets(p, target)) TEXT(p, ")");
-    csni_itanium_print_right(p, target);
+    bool brackets = needs_brackets(p, target);
+    if (brackets) TEXT(p, ")");
+    csni_itanium_print_right(p, brackets ? without_vendor_qualifiers(p, target) : target);
+}
+
+static void print_vendor_qualified_left(struct csni_itanium_printer *p, node *n) {
+    if (n->has_right == ANSWER_NO) csni_itanium_print(p, n->a);
+    else csni_itanium_print_left(p, n->a);
+    if (needs_brackets(p, n)) return;
+    TEXT(p, " ");
+    print_vendor_qualifier(p, n);
+}
+
+static void print_vendor_qualified_right(struct csni_itanium_printer *p, node *n) {
+    csni_itanium_print_right(p, n->a);
+    if (!needs_brackets(p, n)) return;
+    TEXT(p, " ");
+    print_vendor_qualifier(p, n);
 }
 
 static void print_pointer_left(struct csni_itanium_printer *p, node *n) {
@@ -294,8 +331,13 @@ static void print_reference_right(struct csni_itanium_printer *p, node *n) {
 }
 
 static void print_member_pointer_left(struct csni_itanium_printer *p, node *n) {
-    csni_itanium_print_left(p, n->b);
-    csni_name_put_char(p->text, needs_brackets(p, n->b) ? '(' : ' ');
+    bool brackets = needs_brackets(p, n->b);
+    csni_itanium_print_left(p, brackets ? without_vendor_qualifiers(p, n->b) : n->b);
+    csni_name_put_char(p->text, brackets ? '(' : ' ');
+    if (brackets && n->b->kind == NODE_VENDOR_QUALIFIED) {
+        print_vendor_qualifiers(p, n->b);
+        TEXT(p, " ");
+    }
     csni_itanium_print(p, n->a);
     TEXT(p, "::*");
 }
@@ -367,11 +409,7 @@ static bool print_simple_left(struct csni_itanium_printer *p, node *n) {
     case NODE_POSTFIXED: csni_itanium_print_left(p, n->a); csni_name_put_str(p->text, n->text); return true;
     case NODE_ELABORATED: csni_name_put_str(p->text, n->text); TEXT(p, " "); csni_itanium_print(p, n->a); return true;
     case NODE_TRANSFORMED: csni_name_put_str(p->text, n->text); print_wrapped(p, "(", n->a, ")"); return true;
-    case NODE_VENDOR_QUALIFIED:
-        print_wrapped(p, "", n->a, " ");
-        csni_name_put_str(p->text, n->text);
-        if (n->b) csni_itanium_print(p, n->b);
-        return true;
+    case NODE_VENDOR_QUALIFIED: print_vendor_qualified_left(p, n); return true;
     case NODE_OBJC_PROTOCOL:
         print_wrapped(p, "", n->a, "<");
         csni_name_put_str(p->text, n->text);
@@ -464,6 +502,7 @@ void csni_itanium_print_right(struct csni_itanium_printer *p, node *n) {
         if (target) csni_itanium_print_right(p, target);
         break;
     case NODE_QUALIFIED: csni_itanium_print_right(p, n->a); break;
+    case NODE_VENDOR_QUALIFIED: print_vendor_qualified_right(p, n); break;
     case NODE_POINTER:
         if (!is_objc_object(n->a)) print_target_right(p, n->a);
         break;

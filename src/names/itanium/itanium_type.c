@@ -242,6 +242,7 @@ static node *parse_class_type(parser *p) {
 }
 
 static node *parse_qualified(parser *p);
+static node *parse_qualified_or_function(parser *p);
 
 /* "U11objcproto1P": the name of the protocol has its length inside that of the qualifier. */
 static node *parse_objc_protocol(parser *p, struct csn_str qualifier) {
@@ -262,12 +263,18 @@ static node *parse_vendor_qualified(parser *p) {
         args = csni_parse_template_args(p, false);
         if (!args) return NULL;
     }
-    node *type = parse_qualified(p);
+    /* A function's type without its calling convention is no candidate for substitution; what a block pointer points to is one. */
+    bool is_block = qualifier.len == strlen("block_pointer") && memcmp(qualifier.ptr, "block_pointer", qualifier.len) == 0;
+    node *type = p->as_llvm || is_block ? parse_qualified(p) : parse_qualified_or_function(p);
     struct csni_itanium_node *n = type ? csni_make(p, NODE_VENDOR_QUALIFIED) : NULL;
     if (!n) return NULL;
     n->a = type;
     n->b = args;
     n->text = qualifier;
+    if (p->as_llvm) return n; /* it writes both sides of a function's type before the qualifier */
+    n->has_right = type->has_right;
+    n->is_array = type->is_array;
+    n->is_function = type->is_function;
     return n;
 }
 
@@ -344,14 +351,16 @@ static node *parse_substituted_type(parser *p, bool *is_old) {
     return type;
 }
 
-/* "u" NAME: a vendor's type, or, with an argument, a type trait. */
+/* "u" NAME: a vendor's type, with one argument a type trait, with more a template such as "matrix_type". */
 static node *parse_vendor_type(parser *p) {
     p->at++;
     struct csn_str name = csni_parse_identifier(p);
     if (!name.len) return NULL;
-    if (!csni_take(p, 'I')) return csni_name_node(p, name);
-    node *base = csni_parse_type(p);
-    return base && csni_take(p, 'E') ? csni_make_text(p, NODE_TRANSFORMED, name, base) : NULL;
+    if (csni_peek(p, 0) != 'I') return csni_name_node(p, name);
+    node *args = csni_parse_template_args(p, false);
+    if (!args || !args->count) return NULL;
+    if (args->count == 1) return csni_make_text(p, NODE_TRANSFORMED, name, args->list[0]);
+    return csni_make_pair(p, NODE_TEMPLATE_ID, csni_name_node(p, name), args);
 }
 
 /* *is_builtin: it is no candidate for substitution. */

@@ -487,6 +487,15 @@ static void test_better_than_llvm(void **state) {
           "(char, Foo<char>::other) const",
           "auto auto mk2<int>(Foo<int>::type, int)::'lambda'<typename $T>(int, Foo<int>::other)::operator()<char>"
           "(int, Foo<int>::other) const" },
+        /* Calling conventions of functions that are pointed to. */
+        { "_Z1gPU6ms_abiFvP1VES2_PFvS0_E", "g(void (ms_abi*)(V*), void (ms_abi*)(V*), void (*)(V*))",
+          "g(void (V*) ms_abi*, void (V*) ms_abi, void (*)(V*))" },
+        { "_Z1gU13block_pointerFvP1VES2_PS1_", "g(void (V*) block_pointer, void (V*) block_pointer, void (*)(V*))",
+          "g(void (V*) block_pointer, void (V*) block_pointer, void (*)(V*))" },
+        { "_Z1fM1AU7stdcallKFvvEPU3AS1U3AS2A3_i", "f(void (stdcall A::*)() const, int (AS2 AS1*) [3])",
+          "f(void  const() stdcall A::*, int [3] AS2 AS1*)" },
+        { "_Z1fPU9__ptrauthILj1ELb0ELj2EEFvvEU7stdcallFivE", "f(void (__ptrauth<1u, false, 2u>*)(), int () stdcall)",
+          "f(void () __ptrauth<1u, false, 2u>*, int () stdcall)" },
         { "_Z5applyIiN2glMUlT_E_EEvT_T0_", "void apply<int, gl::'lambda'(auto)>(int, gl::'lambda'(auto))",
           "void apply<int, gl::'lambda'(int)>(int, gl::'lambda'(int))" },
     };
@@ -517,6 +526,7 @@ static void test_unknown_to_llvm(void **state) {
         { "_Z1fIiEvDTgsna_T_ilEE", "void f<int>(decltype(::new[] int{}))" },
         { "_Z1fIiEvDTv18__real__fp_E", "void f<int>(decltype(__real__(fp)))" },
         { "_Z4lamtITnDaXtlUlvE_EEEvv", "void lamt<'lambda'(){}>()" },
+        { "_Z3matu11matrix_typeILm3ELm4EfE", "mat(matrix_type<3ul, 4ul, float>)" },
         { "_Z5takesIUt_EvT_", "void takes<'unnamed'>('unnamed')" },
         { "_Z5applyIN2glMUlT_E_EEvT_", "void apply<gl::'lambda'(auto)>(gl::'lambda'(auto))" },
     };
