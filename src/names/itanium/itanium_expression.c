@@ -112,21 +112,37 @@ static node *parse_cast(parser *p, const struct csni_itanium_operator *op) {
     return operand ? make_operation(p, NODE_CAST, op, type, operand) : NULL;
 }
 
+/* gcc before 7 has a member operator after "dt" without "on" before it, and "st" and "sz" for sizeof... */
+static node *parse_member(parser *p, const struct csni_itanium_operator *op) {
+    node *object = csni_parse_expression(p);
+    parser ahead = *p;
+    bool is_operator = object && op->precedence == PREC_POSTFIX && csni_take_operator(&ahead);
+    if (is_operator) p->dialect_matters = true;
+    bool is_name = is_operator && p->dialect != DIALECT_ABI;
+    node *member = !object ? NULL : is_name ? csni_parse_operator_name(p, NULL) : csni_parse_expression(p);
+    return member ? make_operation(p, NODE_MEMBER, op, object, member) : NULL;
+}
+
+static node *make_of_operand(parser *p, const struct csni_itanium_operator *op, node *operand) {
+    bool is_pack = operand && operand->kind == NODE_EXPANSION && op->code[0] == 's' && !p->as_llvm;
+    return is_pack ? csni_make_pair(p, NODE_SIZEOF_PACK, operand->a, NULL) : make_operation(p, NODE_ENCLOSED, op, operand, NULL);
+}
+
 static node *parse_operation(parser *p, const struct csni_itanium_operator *op, bool global) {
     switch (op->kind) {
     case OP_PREFIX: return parse_prefix(p, op);
     case OP_POSTFIX: return parse_postfix(p, op);
     case OP_BINARY: return parse_two(p, NODE_BINARY, op);
     case OP_SUBSCRIPT: return parse_two(p, NODE_SUBSCRIPT, op);
-    case OP_MEMBER: return parse_two(p, NODE_MEMBER, op);
+    case OP_MEMBER: return parse_member(p, op);
     case OP_NEW: return parse_new(p, op, global);
     case OP_DELETE: return parse_delete(p, op, global);
     case OP_CALL: return parse_call(p, op);
     case OP_CONVERSION: return parse_conversion(p, op);
     case OP_CONDITIONAL: return parse_conditional(p, op);
     case OP_CAST: return parse_cast(p, op);
-    case OP_OF_TYPE: return make_operation(p, NODE_ENCLOSED, op, csni_parse_type(p), NULL);
-    case OP_OF_EXPRESSION: return make_operation(p, NODE_ENCLOSED, op, csni_parse_expression(p), NULL);
+    case OP_OF_TYPE: return make_of_operand(p, op, csni_parse_type(p));
+    case OP_OF_EXPRESSION: return make_of_operand(p, op, csni_parse_expression(p));
     default: return NULL;
     }
 }

@@ -447,6 +447,10 @@ static void test_names_of_gcc(void **state) {
         { "_ZZNK3ns22nlMUlRK1VPS0_E_clES2_S3_EN3Loc1mES3_",
           "ns2::nl::'lambda'(V const&, V*)::operator()(V const&, V*) const::Loc::m(V*)" },
         { "_ZZ3foovE8localVar_10", "foo()::localVar" },
+        { "_Z3sfeI1VEDaPT_RDTcldtcl7declvalIRS1_EEaScl7declvalIS1_EEEES1_",
+          "auto sfe<V>(V*, decltype(declval<V&>().operator=(declval<V>()))&, V)" },
+        { "_Z3sfgI1VEDaPT_PDTcldtcl7declvalIRS1_EEcviEES1_", "auto sfg<V>(V*, decltype(declval<V&>().operator int())*, V)" },
+        { "_Z3szpIIicEEvP1CIXstDpT_EES2_", "void szp<int, char>(C<sizeof...(int, char)>*, int, char)" },
         { "_ZZ3foovE8localVar_12.0", "foo()::localVar (.0)" },
         { "_ZZ1fvEN1A1gE_11B", "f()::A::g(B)" },
         /* In clang's, and gcc 13's, it is one. */
