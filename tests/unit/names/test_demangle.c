@@ -31,6 +31,9 @@ static void test_languages(void **state) {
     expect("._Z1fv", ".f()");
     expect("._ZN4core3fmt9Formatter3new17h0123456789abcdefE", ".core::fmt::Formatter::new");
     expect("__imp__Z1fv", "import thunk for f()");
+    expect("__imp__ZN4core3fmt9Formatter3new17h0123456789abcdefE", "import thunk for core::fmt::Formatter::new");
+    expect("__imp__RNvC6_123foo3bar", "import thunk for 123foo::bar");
+    expect("__imp___Z1fv", "import thunk for f()");
     expect("_Znwm@@GLIBCXX_3.4", "operator new(unsigned long)@@GLIBCXX_3.4");
     expect("_ZN4core3fmt9Formatter3new17h0123456789abcdefE", "core::fmt::Formatter::new");
     expect("_RNvC6_123foo3bar", "123foo::bar");
