@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+
 #include <callsign/inspect.h>
 
 #include "support/convert_sample.h"
@@ -113,6 +115,102 @@ static void symbols_within_a_function(void **state) {
            "functions-overlap:2 lines-of-symbol:2");
 }
 
+/* Up to its first row a function has line 0 of that row's file: readers find it from its start on. */
+static void rows_that_begin_late(void **state) {
+    (void)state;
+    const struct line lines[] = { { 0x1008, 2, 1 }, { 0x1010, 1, 2 }, { 0x1020, LINE_END, 0 } };
+    struct convert_sample s;
+    convert_sample_init(&s, 5, false);
+    convert_sample_lines(&s, lines, 3, NULL);
+    convert_sample_unit(&s);
+    add_function(&s, "late", 0x1000, 0x20);
+    convert_sample_unit_end(&s);
+    expect(&s, "late [1000,1020)\n 1000 b.h:0\n 1008 b.h:1\n 1010 a.c:2\n", "");
+}
+
+/* DW_AT_LLVM_stmt_sequence names a sequence by its place in the table, which need not be the order of addresses. One that does not
+ * have the function's code, up to its last byte, is not believed. */
+static void sequences_by_name(void **state) {
+    (void)state;
+    const struct line lines[] = { { 0x1030, 1, 3 }, { 0x1040, LINE_END, 0 }, { 0x1010, 1, 2 }, { 0x1030, LINE_END, 0 },
+                                  { 0x1000, 1, 1 }, { 0x1010, LINE_END, 0 } };
+    struct convert_sample s;
+    uint64_t offsets[3];
+    convert_sample_init(&s, 5, false);
+    convert_sample_lines(&s, lines, 6, offsets);
+    convert_sample_unit(&s);
+    die_function_sequence(&s, "first", 0x1000, 0x10, offsets[2]);
+    die_end(&s);
+    die_function_sequence(&s, "second", 0x1010, 0x10, offsets[1]);
+    die_end(&s);
+    die_function_sequence(&s, "third", 0x1030, 0x10, offsets[0]);
+    die_end(&s);
+    convert_sample_unit_end(&s);
+    expect(&s, "first [1000,1010)\n 1000 a.c:1\nsecond [1010,1020)\n 1010 a.c:2\nthird [1030,1040)\n 1030 a.c:3\n", "");
+
+    convert_sample_init(&s, 5, false);
+    convert_sample_lines(&s, lines, 6, offsets);
+    convert_sample_unit(&s);
+    die_function_sequence(&s, "second", 0x1010, 0x20, offsets[2]); /* ends where the function begins */
+    die_end(&s);
+    convert_sample_unit_end(&s);
+    expect(&s, " [1000,1010)\n 1000 a.c:1\nsecond [1010,1030)\n 1010 a.c:2\n [1030,1040)\n 1030 a.c:3\n", "line-bad-sequence:1");
+}
+
+/* Places of files: a directory that several have, slashes that are too many, names with directories in them, absolute ones. */
+static void directories_of_files(void **state) {
+    (void)state;
+    static const char *const directories[] = { "include/", "/abs/" };
+    static const struct { const char *name; uint8_t directory; const char *want; } files[] = {
+        { "a.c", 0, "/src|a.c" }, { "b.h", 1, "/src/include|b.h" }, { "c.h", 1, "/src/include|c.h" },
+        { "sub/d.h", 1, "/src/include/sub|d.h" }, { "sub//e.h", 2, "/abs/sub|e.h" }, { "f.h", 2, "/abs|f.h" },
+        { "/root.h", 1, "/|root.h" }, { "../g.h", 0, "/src/..|g.h" },
+    };
+    enum { FILES = sizeof files / sizeof *files };
+    struct convert_sample s;
+    convert_sample_init(&s, 4, false);
+    struct wire *w = &s.dwarf.line;
+    s.line_table = w->size;
+    size_t table = wire_begin_length(w, 4);
+    wire_u16(w, 4);
+    size_t header = wire_u32(w, 0);
+    wire_bytes(w, (const uint8_t[]){ 1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 }, 18);
+    for (size_t i = 0; i < 2; i++) wire_cstr(w, directories[i]);
+    wire_u8(w, 0);
+    for (size_t i = 0; i < FILES; i++) {
+        wire_cstr(w, files[i].name);
+        wire_bytes(w, (const uint8_t[]){ files[i].directory, 0, 0 }, 3);
+    }
+    wire_u8(w, 0);
+    wire_patch(w, header, w->size - header - 4, 4);
+    wire_bytes(w, (const uint8_t[]){ 0, 9, DW_LNE_set_address }, 3);
+    wire_u64(w, 0x1000);
+    for (uint8_t i = 1; i <= FILES; i++) wire_bytes(w, (const uint8_t[]){ DW_LNS_set_file, i, 13 + 14 + 5 + 1 }, 3);
+    wire_bytes(w, (const uint8_t[]){ DW_LNS_advance_pc, 1, 0, 1, DW_LNE_end_sequence }, 5);
+    wire_end_length(w, table);
+    convert_sample_unit(&s);
+    add_function(&s, "f", 0x1001, FILES);
+    convert_sample_unit_end(&s);
+    struct csni_span file = convert_sample_build(&s);
+    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    struct csn_bytes out;
+    struct csn_index *index;
+    convert(file, &options, &out);
+    assert_int_equal(csn_index_open_memory(out.ptr, out.size, NULL, &index, NULL), CSN_OK);
+    for (size_t i = 0; i < FILES; i++) {
+        struct csn_frame frame;
+        size_t count;
+        char place[64];
+        assert_int_equal(csn_index_lookup(index, 0x1001 + i, &frame, 1, &count, NULL), CSN_OK);
+        snprintf(place, sizeof place, "%.*s|%.*s", (int)frame.directory.len, frame.directory.ptr, (int)frame.base.len,
+                 frame.base.ptr);
+        assert_string_equal(place, files[i].want);
+    }
+    csn_index_close(index);
+    csn_bytes_free(&out);
+    convert_sample_deinit(&s);
+}
+
 /* Rows of a function that the linker removed are of no use. */
 static void removed_sequences(void **state) {
     (void)state;
@@ -123,6 +221,18 @@ static void removed_sequences(void **state) {
     convert_sample_unit(&s);
     convert_sample_unit_end(&s);
     expect(&s, " [1000,1010)\n 1000 a.c:2\n", "");
+}
+
+/* The last table of the section, too. */
+static void table_that_no_unit_names(void **state) {
+    (void)state;
+    const struct line lone[] = { { 0x1100, 1, 7 }, { 0x1110, LINE_END, 0 } };
+    struct convert_sample s;
+    begin(&s);
+    add_function(&s, "f", 0x1000, 0x40);
+    convert_sample_unit_end(&s);
+    convert_sample_lines(&s, lone, 2, NULL);
+    expect(&s, "f [1000,1040)\n 1000 a.c:1\n 1010 a.c:2\n 1020 a.c:3\n 1030 a.c:4\n [1100,1110)\n 1100 a.c:7\n", "");
 }
 
 /* All symbols of one range have the rows. */
@@ -266,6 +376,29 @@ static void calls_in_cold_parts(void **state) {
            "inline-outside-parent:1 lines-of-symbol:2");
 }
 
+/* Several functions with cold parts, the last one first: each part gets the calls that lie in it. */
+static void calls_in_several_cold_parts(void **state) {
+    (void)state;
+    struct convert_sample s;
+    begin(&s);
+    size_t a = die_abstract(&s, "a");
+    for (unsigned i = 3; i >= 1; i--) {
+        const char name[] = { (char)('e' + i), 0 };
+        die_function(&s, name, 0x1000 + 4 * i - 4, 4);
+        die_inlined(&s, a, 0x1004 + 0x10 * i, 4, 1, 6 + i);
+        die_end(&s);
+        die_end(&s);
+    }
+    convert_sample_unit_end(&s);
+    convert_sample_symbol(&s, "f.cold", 0x1010, 0x10);
+    convert_sample_symbol(&s, "g.cold", 0x1020, 0x10);
+    convert_sample_symbol(&s, "h.cold", 0x1030, 0x10);
+    expect(&s, "f [1000,1004)\n 1000 a.c:1\ng [1004,1008)\n 1004 a.c:1\nh [1008,100c)\n 1008 a.c:1\n"
+               "f.cold [1010,1020)\n 1010 a.c:2\n >a [1014,1018) a.c:7\ng.cold [1020,1030)\n 1020 a.c:3\n >a [1024,1028) a.c:8\n"
+               "h.cold [1030,1040)\n 1030 a.c:4\n >a [1034,1038) a.c:9\n",
+           "line-start-clipped:2 lines-of-symbol:3");
+}
+
 /* What only the line table tells of gets them, too. */
 static void calls_in_nameless_code(void **state) {
     (void)state;
@@ -318,12 +451,17 @@ int main(void) {
         cmocka_unit_test(unit_without_functions),
         cmocka_unit_test(rest_of_a_row),
         cmocka_unit_test(symbols_within_a_function),
+        cmocka_unit_test(rows_that_begin_late),
+        cmocka_unit_test(sequences_by_name),
+        cmocka_unit_test(directories_of_files),
         cmocka_unit_test(removed_sequences),
+        cmocka_unit_test(table_that_no_unit_names),
         cmocka_unit_test(merged_symbols),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(calls_across_parts),
         cmocka_unit_test(calls_outside_of_those_around_them),
         cmocka_unit_test(calls_in_cold_parts),
+        cmocka_unit_test(calls_in_several_cold_parts),
         cmocka_unit_test(calls_in_nameless_code),
         cmocka_unit_test(calls_in_parts_with_dies),
         cmocka_unit_test(cold_parts_out_of_memory),
