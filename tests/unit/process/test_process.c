@@ -85,6 +85,14 @@ static void test_text(void **state) {
                                         "11112222333344445-2 r-xp 0 08:01 1 /a" };
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         assert_int_equal(csn_process_maps_add_line(maps, 7, csni_str(none[i]), &err), CSN_NONE);
+    /* The end of a line is no part of its path; what is before the image is not the image. */
+    struct csn_process_module found;
+    assert_int_equal(csn_process_maps_add_line(maps, 7, csni_str("8000-9000 r-xp 0 08:01 1 /nowhere/b\r\n"), &err), CSN_OK);
+    assert_int_equal(csn_process_maps_find(maps, 7, 0x8000, &found), CSN_OK);
+    assert_true(csni_str_is(found.path, "/nowhere/b"));
+    assert_int_equal(csn_process_maps_find(maps, 7, 0x55d000001000, &found), CSN_OK);
+    assert_int_equal(csn_process_module_bias(&found, 0x55d000000000), 0);
+    assert_int_equal(csn_process_module_bias(&found, 0x55cffffff800), 0x55d000000000);
     csn_process_maps_destroy(maps);
 }
 
@@ -111,6 +119,30 @@ static void test_overlaps(void **state) {
                          "15000-16000 /no/b bias 13b00 off 1500 at 0;12000-15000 /no/c bias 12000 off 0 at 12000;");
     add(maps, 0, 0x30000, 0, "/no/d");
     expect_modules(maps, "0-30000 /no/d bias 0 off 0 at 0;");
+    csn_process_maps_destroy(maps);
+}
+
+/* Modules are those of the process that is asked for, whoever was asked for before, and whose mappings lie beside. */
+static void test_other_processes(void **state) {
+    (void)state;
+    struct csn_process_maps *maps = maps_of("");
+    for (uint64_t pid = 6; pid <= 8; pid++)
+        for (uint64_t i = 0; i < pid - 4; i++) {
+            struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
+            mapping.start = 0x10000 * pid + 0x1000 * i;
+            mapping.end = mapping.start + 0x1000;
+            mapping.path = csni_str("/no/a");
+            mapping.flags = CSN_MAPPING_EXECUTABLE;
+            assert_int_equal(csn_process_maps_add_mapping(maps, pid, &mapping, &err), CSN_OK);
+        }
+    for (unsigned round = 0; round < 2; round++)
+        for (uint64_t pid = 6; pid <= 8; pid++) {
+            const struct csn_process_module *modules;
+            size_t count;
+            assert_int_equal(csn_process_maps_modules(maps, pid, &modules, &count, &err), CSN_OK);
+            assert_int_equal(count, pid - 4);
+            for (size_t i = 0; i < count; i++) assert_int_equal(modules[i].start, 0x10000 * pid + 0x1000 * i);
+        }
     csn_process_maps_destroy(maps);
 }
 
@@ -302,9 +334,27 @@ static void test_program_headers(void **state) {
     assert_int_equal(addr, 0x400200);
     assert_int_equal(csn_process_maps_file_address(maps, csni_str(path), off + 5, &addr), CSN_OK);
     assert_int_equal(addr, 0x402005);
+    assert_int_equal(csn_process_maps_file_address(maps, csni_str(path), 0x100000, &addr), CSN_NONE);
     assert_int_equal(csn_process_maps_file_address(maps, csni_str("/no/file"), off, &addr), CSN_NONE);
     assert_int_equal(csn_process_maps_image_base(maps, csni_str("relative"), &addr), CSN_NONE);
     csn_process_maps_destroy(maps);
+    /* An id that the file does not have says nothing against it; a list of images has their first bytes. */
+    static const uint8_t id[20] = { 1, 2, 3 };
+    for (unsigned is_image = 0; is_image < 2; is_image++) {
+        struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
+        mapping.start = 0x7f0000000000;
+        mapping.end = 0x7f0000001000;
+        mapping.path = csni_str(path);
+        mapping.flags = CSN_MAPPING_EXECUTABLE;
+        mapping.build_id = id;
+        mapping.build_id_size = sizeof id;
+        maps = maps_of("");
+        if (is_image) assert_int_equal(csn_process_maps_add_image(maps, 7, &mapping, &err), CSN_OK);
+        else assert_int_equal(csn_process_maps_add_mapping(maps, 7, &mapping, &err), CSN_OK);
+        assert_int_equal(csn_process_maps_modules(maps, 7, &modules, &count, &err), CSN_OK);
+        assert_int_equal(modules[0].bias, 0x7f0000000000 - (is_image ? 0x400200 : 0x402000 - off));
+        csn_process_maps_destroy(maps);
+    }
     /* Maps of another machine: the file of that name is not opened. */
     struct csn_process_maps_options options = CSN_PROCESS_MAPS_OPTIONS_INIT;
     options.flags = CSN_PROCESS_NO_FILES;
@@ -425,7 +475,7 @@ int main(void) {
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_images),          cmocka_unit_test(test_program_headers),
         cmocka_unit_test(test_two_code_segments_in_a_page),
         cmocka_unit_test(test_no_memory), cmocka_unit_test(test_many_mappings_of_one_file),
-        cmocka_unit_test(test_found_as_mapped_last), cmocka_unit_test(test_found_by_name),
+        cmocka_unit_test(test_other_processes), cmocka_unit_test(test_found_as_mapped_last), cmocka_unit_test(test_found_by_name),
         cmocka_unit_test(test_images_at_two_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,9 @@ static void test_android(void **state) {
                 4,
                 "7f1234562000-7f1234568000 /system/lib64/libc.so bias 7f1234560000 id 0a0b0c0d;"
                 "7f136000-7f137000 /data/app/base.apk!libapp.so bias 7f136000 id ;");
+    expect_text("    7f136000-7f136fff r-x         0      1000  /system/lib/libcut.so (BuildId: 0a0b", 1,
+                "7f136000-7f137000 /system/lib/libcut.so bias 7f136000 id 0a0b;");
+    expect_text("    7f136000 7f136fff r-x         0      1000  /wrong/range\n", 0, "");
     expect_text("    7f136000-7f136fff r-x         0      2000  /wrong/size\n", 0, "");
     expect_text("    7f136000-7f136fff rwxq        0      1000  /wrong/access\n", 0, "");
 }
@@ -83,6 +86,10 @@ static void test_apple(void **state) {
                 "[  1] 11020304-0506-0708-090A-0B0C0D0E0F10 0x0000000100008000 /usr/lib/libx.dylib (0x100008000)\n", 2,
                 "100000000-100008000 /bin/app bias 100000000 id 0102030405060708090a0b0c0d0e0f10;"
                 "100008000-140008000 /usr/lib/libx.dylib (0x100008000) bias 100008000 id 1102030405060708090a0b0c0d0e0f10;");
+    /* An image that is told of later leaves the one behind it what it has. */
+    expect_text("[  1] 01020304-0506 0x0000000100008000 /lib/x\n[  0] 11020304-0506 0x0000000100000000 /bin/app\n", 2,
+                "100008000-140008000 /lib/x bias 100008000 id 010203040506;"
+                "100000000-100008000 /bin/app bias 100000000 id 110203040506;");
     /* The list is in the order of loading, not of places; the last line has an image again. */
     expect_text("[  0] 01020304-0506 0x0000555555554000 /bin/app\n[  1] 11020304-0506 0x00007ffff7fc5000 /lib/ld.so\n"
                 "[  2] 21020304-0506 0x00007ffff7d80000 /lib/libc.so\n[  1] 11020304-0506 0x00007ffff7fc5000 /lib/ld.so\n", 4,
