@@ -51,6 +51,27 @@ static void add_all(struct wire *w) {
     add(w, "#1/4", 17, "full", 4, "");
 }
 
+/* A member by its place, as a debug map names it: with its long name, whatever is before it. */
+static void reads_a_member_by_its_place(void **state) {
+    (void)state;
+    struct wire w;
+    struct csni_archive archive;
+    struct csni_archive_member m, again;
+    begin(&w);
+    add_all(&w);
+    assert_int_equal(csni_archive_open(wire_span(&w), &archive, NULL), CSN_OK);
+    for (unsigned count = 0;; count++) {
+        uint64_t off = archive.off;
+        csn_status status = csni_archive_next(&archive, &m, NULL);
+        if (status != CSN_OK) break;
+        assert_int_equal(csni_archive_at(wire_span(&w), off, &again, NULL), CSN_OK);
+        assert_true(csni_str_equal(again.name, m.name));
+        assert_ptr_equal(again.bytes.ptr, m.bytes.ptr);
+        assert_true(count < 6);
+    }
+    wire_deinit(&w);
+}
+
 static void reads_every_spelling(void **state) {
     (void)state;
     struct wire w;
@@ -186,7 +207,7 @@ static void every_damage_is_clean(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_spelling),
+        cmocka_unit_test(reads_every_spelling), cmocka_unit_test(reads_a_member_by_its_place),
         cmocka_unit_test(finds_by_name_and_time),
         cmocka_unit_test(empty_archive_has_none),
         cmocka_unit_test(refuses_others),

@@ -243,6 +243,53 @@ static void finds_build_id_behind_other_notes(void **state) {
     check_build_id_behind_notes(8, true);
 }
 
+/* Where sections do not tell, program headers do: in what is stripped of section headers, and where the section that should have it
+ * has no bytes. */
+static void finds_build_id_in_segments(void **state) {
+    (void)state;
+    for (unsigned k = 0; k < 3; k++) {
+        struct wire w;
+        wire_init(&w, false);
+        put_note(&w, "GNU", NT_GNU_BUILD_ID, "mine", 4, 4);
+        struct sample s;
+        begin_empty(&s, k & 1, false, ET_EXEC);
+        uint32_t section = wire_elf_add_wire(&s.elf, ".data", SHT_PROGBITS, SHF_ALLOC, 0x1000, &w);
+        if (k == 1) wire_elf_add_build_id(&s.elf, "far away", 8);
+        if (k == 2) wire_elf_add_nobits(&s.elf, ".note.gnu.build-id", SHF_ALLOC, 0x2000, 20);
+        wire_elf_add_segment(&s.elf, (struct wire_segment){ PT_NOTE, 4, 0x1000, 20, section, 4 });
+        s.elf.without_section_headers = k == 0;
+        build(&s);
+        if (k == 1) /* sh_offset of a section behind the end of the file */
+            wire_patch(&s.file, s.places.section_headers + 2 * s.places.section_header_size + 24, 1 << 20, 8);
+        assert_int_equal(open_file(&s), CSN_OK);
+        assert_int_equal(s.object->build_id.size, 4);
+        assert_memory_equal(s.object->build_id.ptr, "mine", 4);
+        end(&s);
+        wire_deinit(&w);
+    }
+}
+
+/* Some machines have a name for each width or byte order. */
+static void names_machines(void **state) {
+    (void)state;
+    static const struct { uint16_t machine; bool wide, big; const char *arch; } cases[] = {
+        { EM_MIPS, true, true, "mips64" }, { EM_MIPS, false, false, "mips" }, { EM_S390, true, true, "s390x" },
+        { EM_S390, false, true, "s390" }, { EM_RISCV, true, false, "riscv64" }, { EM_RISCV, false, false, "riscv32" },
+        { EM_LOONGARCH, true, false, "loongarch64" }, { EM_LOONGARCH, false, false, "loongarch32" },
+        { EM_BPF, true, true, "bpfeb" }, { EM_BPF, true, false, "bpfel" }, { EM_PARISC, true, true, "hppa64" }, { EM_PARISC, false, true, "hppa" },
+        { EM_PPC64, true, false, "ppc64" }, { 0xfffe, true, false, "" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sample s;
+        begin_empty(&s, cases[i].wide, cases[i].big, ET_EXEC);
+        s.elf.machine = cases[i].machine;
+        build(&s);
+        assert_int_equal(open_file(&s), CSN_OK);
+        assert_string_equal(s.object->arch, cases[i].arch);
+        end(&s);
+    }
+}
+
 static void prefers_build_id_of_its_own_section(void **state) {
     (void)state;
     struct wire w;
@@ -601,6 +648,7 @@ int main(void) {
         cmocka_unit_test(keeps_code_flags_without_bytes),
         cmocka_unit_test(finds_debug_sections),
         cmocka_unit_test(finds_build_id_behind_other_notes),
+        cmocka_unit_test(finds_build_id_in_segments), cmocka_unit_test(names_machines),
         cmocka_unit_test(prefers_build_id_of_its_own_section),
         cmocka_unit_test(survives_damaged_notes),
         cmocka_unit_test(places_sections_of_relocatable),
