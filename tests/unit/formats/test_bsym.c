@@ -223,6 +223,28 @@ static void reads_v23_example(void **state) {
     assert_true(csni_str_is(binary.name, "\\epoc32\\release\\armv5\\urel\\_v_ek.exe"));
     assert_int_equal(binary.size, 0x1c);
     assert_int_equal(csn_index_binary(index, 1, scratch, sizeof scratch, &binary, &need, NULL), CSN_E_ARGUMENT);
+    struct csn_str name, directory;
+    uint32_t owner;
+    uint64_t start;
+    assert_int_equal(csn_index_alias(index, 0, scratch, sizeof scratch, &name, &owner, &need, NULL), CSN_OK);
+    assert_true(csni_str_is(name, "z:\\sys\\bin\\ek.exe"));
+    assert_int_equal(owner, 1);
+    assert_int_equal(csn_index_alias(index, 1, scratch, sizeof scratch, &name, &owner, &need, NULL), CSN_E_ARGUMENT);
+    assert_int_equal(csn_index_function_start(index, info.function_count, &start, NULL), CSN_E_ARGUMENT);
+    assert_int_equal(csn_index_file(index, 0, &directory, &name, NULL), CSN_OK);
+    assert_int_equal(csn_index_file(index, 1, &directory, &name, NULL), CSN_E_ARGUMENT);
+    /* Room for the name and no more is enough. */
+    struct csn_frame_ref ref;
+    struct csn_lookup found;
+    struct csn_frame frame;
+    assert_int_equal(csn_index_lookup_refs(index, 0x80001000, CSN_LOOKUP_DEFAULT, &ref, 1, &found, NULL), CSN_OK);
+    need = csn_index_resolve_into(index, &ref, scratch, sizeof scratch, &frame);
+    assert_int_equal(need, strlen("N::F(void*)"));
+    for (size_t room = need - 1; room <= need; room++) {
+        assert_int_equal(csn_index_resolve_into(index, &ref, scratch, room, &frame), need);
+        assert_int_equal(frame.flags & CSN_FRAME_NAME_IN_PIECES ? 0 : need, room == need ? need : 0);
+        assert_int_equal(frame.name.len, room == need ? need : 0);
+    }
     assert_int_equal(csn_index_verify(index, NULL, NULL, &counts, NULL), CSN_OK);
     assert_int_equal(counts.problems, 0);
     csn_index_close(index);

@@ -164,10 +164,29 @@ static void put_answer(const struct csn_index *index, uint64_t addr, char *out, 
                                frames[i].directory.ptr, (int)frames[i].base.len, frames[i].base.ptr, frames[i].line);
 }
 
+/* References, resolved, are the same frames. */
+static void want_same_by_references(const struct csn_index *index, uint64_t addr) {
+    struct csn_frame frames[8], frame;
+    struct csn_frame_ref refs[8];
+    struct csn_lookup found;
+    size_t count = 0;
+    csn_status status = csn_index_lookup(index, addr, frames, 8, &count, NULL);
+    assert_int_equal(csn_index_lookup_refs(index, addr, CSN_LOOKUP_DEFAULT, refs, 8, &found, NULL), status);
+    if (status != CSN_OK) return;
+    assert_int_equal(found.frame_count, count);
+    for (size_t i = 0; i < count; i++) {
+        csn_index_resolve(index, &refs[i], &frame);
+        assert_true(csni_str_equal(frame.name, frames[i].name) && csni_str_equal(frame.base, frames[i].base));
+        assert_int_equal(frame.line, frames[i].line);
+        assert_int_equal(frame.offset, frames[i].offset);
+    }
+}
+
 static void want_answer(const struct csn_index *index, uint64_t addr, const char *want) {
     char got[512];
     put_answer(index, addr, got, sizeof got);
     assert_string_equal(got, want);
+    want_same_by_references(index, addr);
 }
 
 static void example_object(void **state) {
@@ -198,6 +217,12 @@ static void example_answers(void **state) {
             assert_int_equal(info.file_count, 3);
             assert_int_equal(info.big_endian, big);
             if (letters[i] != 'G') assert_int_equal(info.revision, letters[i]);
+            for (uint32_t k = 0; k < 3; k++) {
+                static const char *const bases[] = { "", "a.c", "b.h" };
+                struct csn_str directory, base;
+                assert_int_equal(csn_index_file(index, k, &directory, &base, NULL), CSN_OK);
+                assert_true(csni_str_is(base, bases[k]) && csni_str_is(directory, k ? "/s" : ""));
+            }
             check_sound(index);
             want_answer(index, 0x1003, "main+3 /s/a.c:10");
             want_answer(index, 0x100f, letters[i] == 'A' ? "main+15 /s/b.h:3" : "sq+7 /s/b.h:3 < main+15 /s/a.c:11");
@@ -569,6 +594,7 @@ static void build_id_that_is_lost(void **state) {
         csn_index_get_info(index, &info, sizeof(info));
         bool holds = revisions[i] == CSN_REVISION_F || revisions[i] == CSN_REVISION_G;
         assert_int_equal(info.uuid_size, holds ? sizeof id : 0);
+        if (holds) assert_memory_equal(info.uuid, id, sizeof id);
         assert_int_equal(s.report.events[CSN_EVENT_PART_LOST].count, !holds);
         assert_string_equal(s.report.events[CSN_EVENT_PART_LOST].example, holds ? "" : "build id");
         csn_index_close(index);
