@@ -356,7 +356,10 @@ static void inlined_into_the_chosen(void **state) {
     assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, 3, NULL), CSN_OK);
     csn_symbolicator_forget(w->s);
     csn_index_close(index);
+    wire_deinit(&tree);
+    wire_deinit(&parts);
     wire_deinit(&record);
+    wire_deinit(&payload);
     wire_gsym_deinit(&g);
 }
 
