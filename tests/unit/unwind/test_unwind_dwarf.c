@@ -98,6 +98,13 @@ static void expressions(void **state) {
            0x0f, 7, 0x77, 0, 0x70, 0, 0x22, 0x38, 0x1e);
     EXPECT("STACK CFI INIT 1000 100 .cfa: $rbx ^ 24 + .ra: .cfa -8 + ^\n",
            0x0f, 14, 0x92, 3, 0, 0x06, 0x12, 0x13, 0x23, 8, 0x08, 4, 0x34, 0x1e, 0x22, 0x96);
+    /* Each operation on the stack, as far as the result shows it. */
+    EXPECT("STACK CFI INIT 1000 100 .cfa: $rsp 8 + $rbp - .ra: .cfa -8 + ^\n", 0x0f, 6, 0x76, 0, 0x77, 8, 0x16, 0x1c);
+    EXPECT("STACK CFI INIT 1000 100 .cfa: $rbp $rsp $rbp + + .ra: .cfa -8 + ^\n", 0x0f, 7, 0x76, 0, 0x77, 0, 0x14, 0x22, 0x22);
+    EXPECT("STACK CFI INIT 1000 100 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", 0x0f, 4, 0x38, 0x13, 0x77, 8);
+    EXPECT("STACK CFI INIT 1000 100 .cfa: $rsp 2147483648 + .ra: .cfa -8 + ^\n", 0x0f, 8, 0x77, 0, 0x0c, 0, 0, 0, 0x80, 0x22);
+    EXPECT(INIT "\nSTACK CFI 1001 .cfa: .undef\n", 0x41, 0x0f, 3, 0x77, 0, 0x1f);
+    EXPECT(INIT "\nSTACK CFI 1001 .cfa: .undef\n", 0x41, 0x0f, 3, 0x38, 0x31, 0x25);
     /* What has no words: comparing registers, other masks, a stack that is empty or too deep, pieces. */
     EXPECT(INIT "\nSTACK CFI 1001 .cfa: .undef\n", 0x41, 0x0f, 5, 0x77, 0, 0x76, 0, 0x29);
     EXPECT(INIT "\nSTACK CFI 1001 .cfa: .undef\n", 0x41, 0x0f, 4, 0x77, 0, 0x37, 0x1a);
@@ -106,6 +113,10 @@ static void expressions(void **state) {
     EXPECT(INIT "\nSTACK CFI 1001 .cfa: .undef\n", 0x41, 0x0f, 0);
     EXPECT(INIT "\nSTACK CFI 1001 .cfa: .undef\n", 0x41, 0x0f, 2, 0x77, 0x80);
     EXPECT(INIT "\n", 0x41, 0x10, 3, 1, 0xe0);
+    /* More tokens than there is room for. */
+    uint8_t long_one[5 + 100] = { 0x41, 0x0f, 102, 0x77, 0 };
+    memset(long_one + 5, 0x06, sizeof long_one - 5);
+    expect_damaged(long_one, sizeof long_one, INIT "\nSTACK CFI 1001 .cfa: .undef\n", 0);
 }
 
 /* The one of a linkage table: an entry of 16 bytes pushes in its last 5. */
@@ -125,6 +136,10 @@ static void shrinks_with_the_address(void **state) {
     EXPECT("STACK CFI INIT 1000 100 .cfa: $rsp 16 + .ra: .cfa -8 + ^\nSTACK CFI 10e0 .cfa: $rsp\nSTACK CFI 10eb .cfa: $rsp 8 +\n"
            "STACK CFI 10f0 .cfa: $rsp\nSTACK CFI 10fb .cfa: $rsp 8 +\n",
            0x0e, 16, 0x02, 0xe0, 0x0f, 11, 0x77, 0, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
+    /* The address and an offset. */
+    EXPECT("STACK CFI INIT 1000 100 .cfa: $rsp 16 + .ra: .cfa -8 + ^\nSTACK CFI 10f0 .cfa: $rsp 8 +\nSTACK CFI 10f7 .cfa: $rsp 16 +\n"
+           "STACK CFI 10fc .cfa: $rsp 8 +\n",
+           0x0e, 16, 0x02, 0xf0, 0x0f, 11, 0x77, 8, 0x80, 4, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
 }
 
 static void other_machines(void **state) {
@@ -217,6 +232,16 @@ static void swapped_registers(void **state) {
                 "STACK CFI INIT 1000 100 .cfa: $esp 4 + .ra: .cfa -8 + ^\nSTACK CFI 1001 .cfa: $esp 8 + $ebp: .cfa -16 + ^\n"
                 "STACK CFI 1003 .cfa: $ebp 8 + $esp: .cfa -24 + ^\nSTACK CFI 1004 $esp: $esp $ebx: $ebp $esi: $esp 8 + ^\n"
                 "STACK CFI 1005 .cfa: $ebp 8 + $ebp: $ebp\nSTACK CFI 1006 .cfa: $esp 4 +\n", 0);
+    wire_deinit(&w);
+
+    /* Numbers are of 32 bits there. */
+    static const uint8_t below[] = { 0x0f, 8, 0x75, 0, 0x0c, 0xfc, 0xff, 0xff, 0xff, 0x22 };
+    wire_init(&w, false);
+    unwind_sample_put(&w, cie, sizeof cie, below, sizeof below);
+    wire_patch(&w, 14, 8, 1);
+    section = unwind_sample_section(&w);
+    section.address_size = 4;
+    expect_text(&section, "i386", "STACK CFI INIT 1000 100 .cfa: $ebp -4 + .ra: .cfa -8 + ^\n", 0);
     wire_deinit(&w);
 }
 

@@ -218,6 +218,8 @@ static void arm64_codes(void **state) {
     /* save_any_reg: x28 pre-indexed; a pair of them */
     EXPECT_ARM64(INIT "STACK CFI 1004 .cfa: sp 16 + x28: .cfa -16 + ^\nSTACK CFI 1008 x19: .cfa 0 + ^ x20: .cfa 8 + ^\n",
                  0xe7, 0x40 | 19, 1, 0xe7, 0x20 | 28, 0, 0xe4);
+    /* Each byte of a large frame's size. */
+    EXPECT_ARM64(INIT "STACK CFI 1004 .cfa: sp 4128 +\n", 0xe0, 0, 1, 2, 0xe4);
     EXPECT_ARM64(INIT, 0xe4);
 }
 
