@@ -1,5 +1,6 @@
 """Figures in the documentation come from result files: bench/doc_tables.py writes them, and nothing else may."""
 
+import json
 import pathlib
 import re
 import subprocess
@@ -100,3 +101,12 @@ def test_each_find_of_fuzzing_is_told():
     found = {row["target"] for row in table(text, "fuzzing") if row["runs that ended with a find"] != "0"} - {"all"}
     told = re.findall(r"^\| ([a-z_, ]+) \|", text.partition("## What was found")[2], re.M)
     assert found and found <= {name for names in told for name in names.split(", ")}
+
+
+def test_speed_of_logs_is_that_of_the_result_file():
+    text = " ".join((ROOT / "docs/performance.md").read_text(encoding="utf-8").split())
+    name = re.search(r"`bench/run-logs --save`, (bench/results/[0-9a-z.-]+\.json)", text)[1]
+    largest = {log: sizes["998 MB"]["mb_per_cpu_s"] for log, sizes in json.loads((ROOT / name).read_text(encoding="utf-8"))["results"].items()}
+    said = [*map(int, re.findall(r"\b\d{3}\b", text.partition("passes `callsign stack --in-place` at ")[2].partition("; memory")[0]))]
+    assert len(said) == 8 and said[:2] == [min(largest.values()), max(largest.values())]
+    assert set(said) <= set(largest.values())
