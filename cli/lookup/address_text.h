@@ -18,7 +18,7 @@ static inline bool text_is_address(struct csn_str text) {
 /* Whether Linux puts programs and libraries that are loaded anywhere at such addresses (x86-64, arm64): an image's file has none
  * there. */
 bool address_looks_loaded(uint64_t addr);
-#define LOADED_HINT "looks like an address of a running process: subtract the image's load address (/proc/PID/maps has it)"
+#define LOADED_HINT "looks like an address of a running process: 'callsign lookup' takes those with --pid, --maps or --load-address"
 
 /* A-B, of which A is below B. */
 bool address_range_parse(struct csn_str text, uint64_t *start, uint64_t *end);

@@ -96,7 +96,7 @@ def test_normal_merges_are_quiet(built, callsign, tmp_path):
 
 def test_an_address_of_a_running_process(ready, callsign):
     """lookup and explain tell what to do with it; an address in a gap of the file gets no such hint."""
-    hint = "looks like an address of a running process: subtract the image's load address (/proc/PID/maps has it)"
+    hint = "looks like an address of a running process: 'callsign lookup' takes those with --pid, --maps or --load-address"
     for address in ("0x555555555139", "0x7ffff7e5a139", "0xaaaae5a10139"):
         done = callsign.run("lookup", ready / "app.gsym", address, "0x1139")
         assert done.returncode == 1 and done.stderr == f"{address} {hint}\n"
