@@ -171,8 +171,11 @@ static void add_file(struct adding *all, struct added_file *file) {
     all->add->stored += one.stored;
     all->add->rejected += status == STORE_REJECTED;
     bool is_partial = status == STORE_REJECTED && one.stored; /* a damaged archive */
-    if (status == STORE_REJECTED && file->is_named && !is_partial) put_complaint(file, why);
-    else if (is_partial || (status != STORE_REJECTED && status != STORE_OK)) complain(all->add, file, why);
+    if (status == STORE_REJECTED && file->is_named && !is_partial) {
+        put_complaint(file, why);
+        all->add->is_explained = true;
+    }
+    if (is_partial || (status != STORE_REJECTED && status != STORE_OK)) complain(all->add, file, why);
     file->is_done = true;
     show_done(all);
     pthread_mutex_unlock(&all->lock);

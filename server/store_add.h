@@ -9,6 +9,7 @@ struct store_add {
     bool is_json, is_quiet;
     uint64_t stored, rejected;
     bool failed;             /* of at least one file */
+    bool is_explained;       /* why a file was not stored was told */
 };
 
 /* Prints what was stored and what failed, in the order of the files. */

@@ -55,7 +55,7 @@ static int add_paths(struct store_run *run, char **paths, int count) {
     }
     store_add_paths(&add, paths, count);
     if (add.failed) return FAILED;
-    if (!add.stored) fprintf(stderr, "callsign: store add: nothing was stored\n");
+    if (!add.stored && !add.is_explained) fprintf(stderr, "callsign: store add: nothing was stored\n");
     return add.stored ? WORKED : PARTIAL;
 }
 

@@ -114,7 +114,7 @@ def test_symbols(prog, index, callsign):
     for name in ("work", "main"):
         assert frames(callsign, index, f"{name}+0x3") == frames(callsign, index, hex(prog.symbols[name] + 3))
     assert frames(callsign, index, stdin="work+0x3\n") == frames(callsign, index, hex(prog.symbols["work"] + 3))
-    assert "without a function" in callsign.bad("lookup", index, "nobody+0x3")
+    assert "nor an offset within 64 bits from a function" in callsign.bad("lookup", index, "nobody+0x3")
 
 
 DEMANGLED = [
