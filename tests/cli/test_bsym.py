@@ -107,7 +107,7 @@ def test_questions_on_stdin(callsign, rom):
 
 
 def test_a_name_needs_an_index_of_binaries(callsign, shapes_index):
-    assert "the index is of one binary" in callsign.bad("lookup", shapes_index, "a.dll+0x4")
+    assert "nor an offset within 64 bits from a function" in callsign.bad("lookup", shapes_index, "a.dll+0x4")
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0", "2.1", "2.2", "2.3"])

@@ -70,7 +70,7 @@ def test_one_bad_address_among_others(callsign, index):
     done = callsign.run("lookup", "--json", index, "bin+0x10", at)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 1 and "error" in lines[0] and lines[1]["frames"][0]["function"] == "twice"
-    assert "and the index is of one binary" in done.stderr
+    assert "nor an offset within 64 bits from a function" in done.stderr
     assert "'nonsense' is not a hexadecimal address" in callsign.bad("lookup", index, "nonsense")
 
 
