@@ -258,6 +258,7 @@ node *csni_parse_literal(parser *p) {
 static node *parse_function_param(parser *p) {
     static node this_name = NAME("this");
     p->at++;
+    p->parameters_met++;
     if (csni_take_two(p, "pT")) return &this_name;
     if (csni_take(p, 'L') && !csni_parse_number(p, false).len) return NULL;
     if (!csni_take(p, 'p')) return NULL;

@@ -173,8 +173,9 @@ static bool parse_closure_params(parser *p, struct closure *closure) {
     if (!csni_take(p, 'v')) {
         do {
             const char *begin = p->at;
+            char first = csni_peek(p, 0);
             uint32_t count = p->substitutions.count;
-            if (!csni_push_part(p, csni_parse_type(p))) return false;
+            if (!csni_push_function_param(p, csni_parse_type(p), first)) return false;
             if (p->dialect_matters && !csni_name_push(p->memory, &candidates, csni_candidate_of(p, begin, count))) return false;
         } while (csni_peek(p, 0) != 'E' && csni_peek(p, 0) != 'Q');
     }
@@ -517,11 +518,12 @@ static struct csni_itanium_node *parse_params(parser *p, bool explicit_object, n
     if (!csni_take(p, 'v')) {
         do {
             const char *begin = p->at;
+            char first = csni_peek(p, 0);
             uint32_t count = p->substitutions.count;
             node *type = csni_parse_type(p);
             if (closure) compare_with_closure(p, closure, p->parts.count - base, csni_candidate_of(p, begin, count));
             if (explicit_object && p->parts.count == base) type = csni_make_word(p, NODE_PREFIXED, "this ", type);
-            if (!csni_push_part(p, type)) return NULL;
+            if (!csni_push_function_param(p, type, first)) return NULL;
         } while (!at_encoding_end(p) && csni_peek(p, 0) != 'Q');
     }
     return csni_make_list(p, NODE_ENCODING, base);

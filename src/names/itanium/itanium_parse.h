@@ -23,6 +23,7 @@ struct csni_itanium_parser {
     uint32_t scope, scope_count;          /* parameters refer to the same arguments within one scope */
     const char *last_param;               /* where the last template parameter is, or a type with one; as_llvm: nowhere */
     uint32_t reread;                      /* bytes of dependent types that were read again */
+    uint32_t parameters_met;              /* parameters of templates and functions, and types with any, so far */
     bool args_ambiguous;                  /* in the type of a conversion operator: arguments that follow may be the operator's */
     bool args_chosen;                     /* such arguments were met */
     uint8_t args_choice;                  /* enum csni_itanium_args */
@@ -113,6 +114,11 @@ static inline node *csni_add_prefix_substitution(parser *p, node *n, const char 
     return p->last_param < begin ? csni_add_substitution(p, n) : csni_add_dependent(p, n, begin, true);
 }
 bool csni_push_part(parser *p, node *n);
+/* A function's parameter that begins with `first`. One that repeats a type with "const" is none: those are mangled without. */
+static inline bool csni_push_function_param(parser *p, node *n, char first) {
+    if (n && first == 'S' && n->kind == NODE_QUALIFIED) p->dialect_wrong = true;
+    return csni_push_part(p, n);
+}
 
 /* ---- tokens ---- */
 

@@ -38,6 +38,7 @@ static node *dependent_here(parser *p, node *known) {
     enum { REREAD_MAX = 1 << 16 };
     struct csni_itanium_node *dependent = (struct csni_itanium_node *)(uintptr_t)known;
     p->last_param = p->at - 1;
+    p->parameters_met++;
     if (dependent->count == p->scope || p->parameters_unknown || dependent->text.len > REREAD_MAX - p->reread) return dependent->a;
     p->reread += (uint32_t)dependent->text.len;
     node *n = read_again(p, dependent->text, dependent->flag);
@@ -130,6 +131,7 @@ node *csni_parse_template_param(parser *p) {
     size_t level = 0, index = 0;
     if (!csni_take(p, 'T')) return NULL;
     if (!p->as_llvm) p->last_param = begin;
+    p->parameters_met++;
     if (csni_take(p, 'L')) {
         if (!csni_parse_count(p, &level) || !csni_take(p, '_')) return NULL;
         level++;

@@ -157,7 +157,8 @@ static bool parse_function_params(parser *p, unsigned *qualifiers) {
             *qualifiers |= QUAL_RVALUE_REF;
             return true;
         }
-        if (!csni_push_part(p, csni_parse_type(p))) return false;
+        char first = csni_peek(p, 0);
+        if (!csni_push_function_param(p, csni_parse_type(p), first)) return false;
     }
 }
 
@@ -363,6 +364,14 @@ static node *parse_vendor_type(parser *p) {
     return csni_make_pair(p, NODE_TEMPLATE_ID, csni_name_node(p, name), args);
 }
 
+/* An expansion of something without a parameter is none. */
+static node *parse_expansion(parser *p) {
+    uint32_t before = p->parameters_met;
+    node *pattern = csni_parse_type(p);
+    if (p->parameters_met == before) p->dialect_wrong = true;
+    return csni_make_pair(p, NODE_EXPANSION, pattern, NULL);
+}
+
 /* *is_builtin: it is no candidate for substitution. */
 static node *parse_d_type(parser *p, bool *is_builtin) {
     char letter = csni_peek(p, 1);
@@ -383,17 +392,23 @@ static node *parse_d_type(parser *p, bool *is_builtin) {
     case 't': case 'T': return csni_parse_decltype(p);
     case 'B': case 'U': p->at += 2; return parse_bit_int(p, letter == 'B');
     case 'v': p->at += 2; return parse_vector(p);
-    case 'p': p->at += 2; return csni_make_pair(p, NODE_EXPANSION, csni_parse_type(p), NULL);
+    case 'p': p->at += 2; return parse_expansion(p);
     case 'o': case 'O': case 'w': case 'x': return parse_function_type(p);
     default: return NULL;
     }
 }
 
+static node *parse_reference(parser *p, bool is_rvalue) {
+    node *target = csni_parse_type(p);
+    if (target == &letter_types['v' - 'a']) p->dialect_wrong = true;
+    return make_pointer(p, NODE_REFERENCE, target, is_rvalue);
+}
+
 static node *parse_prefixed_type(parser *p) {
     switch (*p->at++) {
     case 'P': return make_pointer(p, NODE_POINTER, csni_parse_type(p), 0);
-    case 'R': return make_pointer(p, NODE_REFERENCE, csni_parse_type(p), 0);
-    case 'O': return make_pointer(p, NODE_REFERENCE, csni_parse_type(p), 1);
+    case 'R': return parse_reference(p, false);
+    case 'O': return parse_reference(p, true);
     case 'C': return csni_make_word(p, NODE_POSTFIXED, " complex", csni_parse_type(p));
     default: return csni_make_word(p, NODE_POSTFIXED, " imaginary", csni_parse_type(p));
     }

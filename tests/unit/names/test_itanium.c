@@ -446,6 +446,11 @@ static void test_names_of_gcc(void **state) {
         { "_Z5applyIN4cmp4MUl1VPS0_E_EEvT_S1_", "void apply<cmp4::'lambda'(V, V*)>(cmp4::'lambda'(V, V*), V*)" },
         { "_ZZNK3ns22nlMUlRK1VPS0_E_clES2_S3_EN3Loc1mES3_",
           "ns2::nl::'lambda'(V const&, V*)::operator()(V const&, V*) const::Loc::m(V*)" },
+        { "_Z5applyIN4cmp1MUlRK1PS3_E_EEvT_PS1_S3_",
+          "void apply<cmp1::'lambda'(P const&, P const&)>(cmp1::'lambda'(P const&, P const&), P*, P const&)" },
+        { "_ZSt10__invoke_rIvRN4Hold1fMUlR1VE_EJS2_EENSt9enable_ifIX16is_invocable_r_vIT_T0_DpT1_EES6_E4typeEOS7_DpOS8_",
+          "std::enable_if<is_invocable_r_v<void, Hold::f::'lambda'(V&)&, V&>, void>::type std::__invoke_r<void, "
+          "Hold::f::'lambda'(V&)&, V&>(Hold::f::'lambda'(V&)&, V&)" },
         { "_ZZ3foovE8localVar_10", "foo()::localVar" },
         { "_Z3sfeI1VEDaPT_RDTcldtcl7declvalIRS1_EEaScl7declvalIS1_EEEES1_",
           "auto sfe<V>(V*, decltype(declval<V&>().operator=(declval<V>()))&, V)" },
