@@ -104,11 +104,14 @@ static void print_in_brackets(struct csni_itanium_printer *p, node *list) {
 
 static void print_template_args(struct csni_itanium_printer *p, node *n) {
     uint32_t enclosed = p->enclosed;
+    bool in_args = p->in_args;
     p->enclosed = 0;
+    p->in_args = true;
     TEXT(p, "<");
     csni_itanium_print_list(p, n);
     TEXT(p, ">");
     p->enclosed = enclosed;
+    p->in_args = in_args;
 }
 
 static void print_elements(struct csni_itanium_printer *p, node *child, struct csni_name_mark start) {

@@ -12,6 +12,7 @@ struct csni_itanium_printer {
     struct csni_name_text *text;
     uint32_t pack_index, pack_count; /* of the expansion that is being written; CSNI_NO_PACK: none has been met */
     uint32_t enclosed;               /* brackets since the last '<'; 0: a '>' would end the template arguments */
+    bool in_args;                    /* of a template: LLVM puts brackets around a '>' anywhere else, too */
     uint32_t depth, steps;
     bool failed;                     /* a limit was reached */
     bool as_llvm;                    /* CSN_DEMANGLE_AS_LLVM */

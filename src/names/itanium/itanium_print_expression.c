@@ -28,7 +28,7 @@ static bool text_is(struct csn_str text, const char *wanted) {
 }
 
 static void print_binary(struct csni_itanium_printer *p, node *n) {
-    bool ends_args = !p->enclosed && (text_is(n->text, ">") || text_is(n->text, ">>"));
+    bool ends_args = (!p->enclosed || (p->as_llvm && !p->in_args)) && (text_is(n->text, ">") || text_is(n->text, ">>"));
     bool assigns = n->precedence == PREC_ASSIGN; /* binds from the right */
     if (ends_args) csni_itanium_open(p, '(');
     csni_itanium_print_operand(p, n->a, assigns ? PREC_LOGICAL_OR : n->precedence, !assigns);
@@ -81,13 +81,16 @@ static void print_subobject(struct csni_itanium_printer *p, node *n) {
 
 static void print_cast(struct csni_itanium_printer *p, node *n) {
     uint32_t enclosed = p->enclosed;
+    bool in_args = p->in_args;
     csni_name_put_str(p->text, n->text);
     p->enclosed = 0;
+    p->in_args = true;
     TEXT(p, "<");
     csni_itanium_print_left(p, n->a);
     if (!p->as_llvm) csni_itanium_print_right(p, n->a); /* which LLVM leaves out */
     TEXT(p, ">");
     p->enclosed = enclosed;
+    p->in_args = in_args;
     csni_itanium_open(p, '(');
     print_any(p, n->b);
     csni_itanium_close(p, ')');

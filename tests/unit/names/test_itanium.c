@@ -496,6 +496,9 @@ static void test_better_than_llvm(void **state) {
           "(char, Foo<char>::other) const",
           "auto auto mk2<int>(Foo<int>::type, int)::'lambda'<typename $T>(int, Foo<int>::other)::operator()<char>"
           "(int, Foo<int>::other) const" },
+        /* A '>' outside of template arguments, and inside. */
+        { "_Z1fI1AIXgtLi1ELi2EEEEvDTgtfp_Li1EE1BIXntgtfp_Li1EEE", "void f<A<(1 > 2)>>(decltype(fp > 1), B<!(fp > 1)>)",
+          "void f<A<(1 > 2)>>(decltype((fp > 1)), B<!(fp > 1)>)" },
         /* Calling conventions of functions that are pointed to. */
         { "_Z1gPU6ms_abiFvP1VES2_PFvS0_E", "g(void (ms_abi*)(V*), void (ms_abi*)(V*), void (*)(V*))",
           "g(void (V*) ms_abi*, void (V*) ms_abi, void (*)(V*))" },
