@@ -337,6 +337,29 @@ static node *parse_fold(parser *p) {
     return n;
 }
 
+/* The element of a list that an expression chooses; NULL: that cannot be told. */
+static node *chosen_element(node *list, node *index) {
+    uint64_t value = 0;
+    bool is_list = list->kind == NODE_PACK || list->kind == NODE_ARGUMENT_PACK;
+    if (!is_list || index->kind != NODE_INTEGER || !index->text.len || index->text.len > 9) return NULL;
+    for (size_t i = 0; i < index->text.len; i++) {
+        if (index->text.ptr[i] < '0' || index->text.ptr[i] > '9') return NULL;
+        value = 10 * value + (uint64_t)(index->text.ptr[i] - '0');
+    }
+    return value < list->count ? list->list[value] : NULL;
+}
+
+node *csni_parse_pack_index(parser *p, node *(*parse)(parser *)) {
+    node *pack = csni_peek(p, 0) == 'J' ? csni_parse_argument_pack(p) : parse(p);
+    node *index = pack ? csni_parse_expression(p) : NULL, *element = index ? chosen_element(pack, index) : NULL;
+    if (element) return element;
+    struct csni_itanium_node *n = index ? csni_make(p, NODE_PACK_INDEX) : NULL;
+    if (!n) return NULL;
+    n->a = pack;
+    n->b = index;
+    return n;
+}
+
 /* "sZ": of a parameter. "sP": of arguments. */
 static node *parse_sizeof_pack(parser *p) {
     if (csni_peek(p, 0) == 'T') return csni_make_pair(p, NODE_SIZEOF_PACK, csni_parse_template_param(p), NULL);
@@ -428,7 +451,7 @@ static node *parse_enclosed(parser *p, const char *word, unsigned precedence) {
 /* Codes of two letters that are no operators. *found: the first two bytes are one. */
 static node *parse_coded(parser *p, bool *found) {
     static node rethrow = NAME("throw");
-    static const char codes[][3] = { "il", "tl", "mc", "nx", "so", "sp", "sZ", "sP", "tr", "tw" };
+    static const char codes[][3] = { "il", "tl", "mc", "nx", "so", "sp", "sZ", "sP", "tr", "tw", "sy" };
     size_t code = 0, count = sizeof(codes) / sizeof(codes[0]);
     while (code < count && !csni_take_two(p, codes[code])) code++;
     *found = code < count;
@@ -443,6 +466,7 @@ static node *parse_coded(parser *p, bool *found) {
     case 7: return parse_sizeof_args(p);
     case 8: return &rethrow;
     case 9: return csni_make_word(p, NODE_PREFIXED, "throw ", csni_parse_expression(p));
+    case 10: return csni_parse_pack_index(p, csni_parse_expression);
     default: return NULL;
     }
 }

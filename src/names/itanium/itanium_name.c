@@ -299,7 +299,7 @@ static node *parse_prefix_part(parser *p, struct csni_itanium_traits *traits, no
 static void skip_initializer(parser *p, node *variable) {
     if (!csni_take(p, 'M')) return;
     p->dialect_matters = true;
-    if (p->dialect == DIALECT_GCC_12) p->substitutions.count--;
+    if (p->dialect >= DIALECT_GCC_12) p->substitutions.count--;
     else p->closure_prefix = variable;
 }
 

@@ -62,6 +62,7 @@ enum csni_itanium_kind {
     NODE_ARGUMENT_PACK,      /* list */
     NODE_EXPANSION,          /* of a */
     NODE_FORWARD,            /* what `forward` refers to, once that is known */
+    NODE_PACK_INDEX,         /* element b of the expansion of a, not known which */
     NODE_LIST,               /* list */
     /* A substitution, never a part of a tree: the type a, which refers to template parameters. Compilers compare what is mangled:
      * in another function's name the same "T_" is that one's parameter, so it is read again there. text: as mangled, count: the

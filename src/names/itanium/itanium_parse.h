@@ -51,7 +51,8 @@ enum csni_itanium_dialect {
     DIALECT_ABI,
     DIALECT_GCC,    /* "sr" is followed by any type, not by names up to 'E' */
     DIALECT_GCC_12, /* and before: a variable that a lambda belongs to is no candidate for substitution either */
-    DIALECT_GCC_4,  /* and before: "3FooIiEE" is a class and a pack where the ABI has a class template's instance */
+    DIALECT_GCC_4,  /* and before: packs begin with 'I'; "Dn", and functions' types without their qualifiers, are candidates */
+    DIALECT_GCC_4_PACKS, /* "3FooIiEE" is a class and a pack where the ABI has a class template's instance */
     DIALECTS
 };
 
@@ -152,6 +153,9 @@ static inline node *csni_close_brackets(parser *p, bool ambiguous, node *n) {
     return n;
 }
 node *csni_parse_decltype(parser *p);
+/* After "Dy" and "sy": a pack, or the arguments it stands for, and which of them. */
+node *csni_parse_pack_index(parser *p, node *(*parse)(parser *));
+node *csni_parse_argument_pack(parser *p);
 
 node *csni_parse_substitution(parser *p);
 /* The candidate that a type whose name began at `begin`, when there were `count` of them, would be repeated as. NULL: it is builtin. */

@@ -424,6 +424,13 @@ static bool print_simple_left(struct csni_itanium_printer *p, node *n) {
     }
 }
 
+static void print_pack_index(struct csni_itanium_printer *p, node *n) {
+    csni_itanium_print(p, n->a);
+    TEXT(p, "...[");
+    csni_itanium_print(p, n->b);
+    TEXT(p, "]");
+}
+
 static bool print_list_left(struct csni_itanium_printer *p, node *n) {
     switch (n->kind) {
     case NODE_TEMPLATE_ARGS: print_template_args(p, n); return true;
@@ -436,6 +443,7 @@ static bool print_list_left(struct csni_itanium_printer *p, node *n) {
         csni_itanium_close(p, ']');
         return true;
     case NODE_EXPANSION: csni_itanium_print_expansion(p, n->a); return true;
+    case NODE_PACK_INDEX: print_pack_index(p, n); return true;
     default: return false;
     }
 }

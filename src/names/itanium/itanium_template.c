@@ -224,7 +224,7 @@ node *csni_parse_param_declaration(parser *p, struct csni_name_stack *params) {
 
 /* ---- arguments ---- */
 
-static node *parse_argument_pack(parser *p) {
+node *csni_parse_argument_pack(parser *p) {
     uint32_t base = p->parts.count;
     p->at++;
     while (!csni_take(p, 'E'))
@@ -239,7 +239,10 @@ static node *parse_arg(parser *p) {
         p->at++;
         arg = csni_parse_expression(p);
         return arg && csni_take(p, 'E') ? arg : NULL;
-    case 'J': case 'I': return parse_argument_pack(p); /* 'I' of gcc with -fabi-version=5 and below, the default before gcc 5 */
+    case 'J': return csni_parse_argument_pack(p);
+    case 'I': /* of gcc with -fabi-version=5 and below, the default before gcc 5 */
+        if (p->dialect < DIALECT_GCC_4) p->dialect_matters = p->dialect_wrong = true;
+        return csni_parse_argument_pack(p);
     case 'L':
         if (csni_peek(p, 1) != 'Z') return csni_parse_literal(p);
         p->at += 2;
@@ -309,7 +312,7 @@ static bool split_last_arg(parser *p, node *instance) {
 static bool push_own_arg(parser *p, node *arg, char first) {
     bool may_be_two = arg && arg->kind == NODE_TEMPLATE_ID && first != 'N' && first != 'Z' && csni_peek(p, 0) == 'E';
     if (may_be_two) p->dialect_matters = true;
-    if (may_be_two && p->dialect == DIALECT_GCC_4) return split_last_arg(p, arg);
+    if (may_be_two && p->dialect == DIALECT_GCC_4_PACKS) return split_last_arg(p, arg);
     return csni_push_part(p, arg) && add_param(p, arg);
 }
 

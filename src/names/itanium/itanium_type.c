@@ -59,6 +59,7 @@ static node d_types[26] = {
     ['f' - 'a'] = NAME("decimal32"),
     ['h' - 'a'] = NAME("half"),
     ['i' - 'a'] = NAME("char32_t"),
+    ['m' - 'a'] = NAME("std::meta::info"),
     ['n' - 'a'] = NAME("std::nullptr_t"),
     ['s' - 'a'] = NAME("char16_t"),
     ['u' - 'a'] = NAME("char8_t"),
@@ -294,7 +295,15 @@ static node *parse_qualified_or_function(parser *p) {
     if (csni_peek(p, ahead) == 'K') ahead++;
     char c = csni_peek(p, ahead), next = csni_peek(p, ahead + 1);
     bool is_function = c == 'F' || (c == 'D' && next && strchr("oOwx", next));
-    return is_function ? parse_function_type(p) : parse_qualified(p);
+    if (!is_function) return parse_qualified(p);
+    const char *begin = p->at + ahead;
+    node *type = parse_function_type(p);
+    if (!type || !ahead || p->dialect < DIALECT_GCC_4) return type;
+    struct csni_itanium_node *unqualified = csni_make(p, NODE_FUNCTION);
+    if (!unqualified) return NULL;
+    *unqualified = *type;
+    unqualified->flag &= (uint8_t)~(QUAL_CONST | QUAL_VOLATILE | QUAL_RESTRICT);
+    return csni_add_type_substitution(p, unqualified, begin) ? type : NULL;
 }
 
 /* ---- types that other names are part of ---- */
@@ -376,7 +385,7 @@ static node *parse_expansion(parser *p) {
 static node *parse_d_type(parser *p, bool *is_builtin) {
     char letter = csni_peek(p, 1);
     node *type = type_in(d_types, letter);
-    *is_builtin = true;
+    *is_builtin = letter != 'n' || p->dialect < DIALECT_GCC_4;
     if (type) p->at += 2;
     if (type) return type;
     switch (letter) {
@@ -393,6 +402,7 @@ static node *parse_d_type(parser *p, bool *is_builtin) {
     case 'B': case 'U': p->at += 2; return parse_bit_int(p, letter == 'B');
     case 'v': p->at += 2; return parse_vector(p);
     case 'p': p->at += 2; return parse_expansion(p);
+    case 'y': p->at += 2; return csni_parse_pack_index(p, csni_parse_type);
     case 'o': case 'O': case 'w': case 'x': return parse_function_type(p);
     default: return NULL;
     }
