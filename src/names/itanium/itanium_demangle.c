@@ -48,7 +48,7 @@ static struct reading parse_dialect(struct csn_str name, size_t underscores, uin
         p.args_choice = choices[i];
         p.as_llvm = flags & CSN_DEMANGLE_AS_LLVM;
         reading.name = parse_mangled(&p, underscores);
-        reading.dialect_matters |= p.dialect_matters;
+        reading.dialect_matters |= p.dialect_matters || p.may_be_split;
         reading.dialect_wrong = p.dialect_wrong;
         if (reading.name || !p.args_chosen) break;
     }

@@ -32,6 +32,7 @@ struct csni_itanium_parser {
     bool as_llvm;                         /* CSN_DEMANGLE_AS_LLVM */
     uint8_t dialect;                      /* enum csni_itanium_dialect */
     bool dialect_matters;                 /* something was met that compilers mangle in different ways */
+    bool may_be_split;                    /* an own argument is a class, which old packs may follow */
     bool dialect_wrong;                   /* what was read makes no sense in this dialect */
     node *closure_prefix;                 /* the last variable that a lambda belongs to ("1xM"), where it is a candidate */
     bool parameters_unknown;              /* inside a constraint, where levels are not followed */
@@ -51,7 +52,7 @@ enum csni_itanium_dialect {
     DIALECT_ABI,
     DIALECT_GCC,    /* "sr" is followed by any type, not by names up to 'E' */
     DIALECT_GCC_12, /* and before: a variable that a lambda belongs to is no candidate for substitution either */
-    DIALECT_GCC_4,  /* and before: packs begin with 'I'; "Dn", and functions' types without their qualifiers, are candidates */
+    DIALECT_GCC_4,  /* and before: packs begin with 'I', and "Dn" is a candidate */
     DIALECT_GCC_4_PACKS, /* "3FooIiEE" is a class and a pack where the ABI has a class template's instance */
     DIALECTS
 };

@@ -311,7 +311,6 @@ static bool split_last_arg(parser *p, node *instance) {
 
 static bool push_own_arg(parser *p, node *arg, char first) {
     bool may_be_two = arg && arg->kind == NODE_TEMPLATE_ID && first != 'N' && first != 'Z' && csni_peek(p, 0) == 'E';
-    if (may_be_two) p->dialect_matters = true;
     if (may_be_two && p->dialect == DIALECT_GCC_4_PACKS) return split_last_arg(p, arg);
     return csni_push_part(p, arg) && add_param(p, arg);
 }
@@ -321,6 +320,7 @@ static node *parse_args(parser *p, bool of_encoding) {
     if (!csni_take(p, 'I') || (of_encoding && !begin_params(p))) return NULL;
     while (!csni_take(p, 'E')) {
         char first = csni_peek(p, 0);
+        if (of_encoding && (first == 'S' || csni_is_digit(first))) p->may_be_split = true;
         node *arg = csni_parse_template_arg(p);
         if (!(of_encoding ? push_own_arg(p, arg, first) : csni_push_part(p, arg))) return NULL;
         if (!csni_take(p, 'Q')) continue;

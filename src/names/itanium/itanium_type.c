@@ -295,15 +295,7 @@ static node *parse_qualified_or_function(parser *p) {
     if (csni_peek(p, ahead) == 'K') ahead++;
     char c = csni_peek(p, ahead), next = csni_peek(p, ahead + 1);
     bool is_function = c == 'F' || (c == 'D' && next && strchr("oOwx", next));
-    if (!is_function) return parse_qualified(p);
-    const char *begin = p->at + ahead;
-    node *type = parse_function_type(p);
-    if (!type || !ahead || p->dialect < DIALECT_GCC_4) return type;
-    struct csni_itanium_node *unqualified = csni_make(p, NODE_FUNCTION);
-    if (!unqualified) return NULL;
-    *unqualified = *type;
-    unqualified->flag &= (uint8_t)~(QUAL_CONST | QUAL_VOLATILE | QUAL_RESTRICT);
-    return csni_add_type_substitution(p, unqualified, begin) ? type : NULL;
+    return is_function ? parse_function_type(p) : parse_qualified(p);
 }
 
 /* ---- types that other names are part of ---- */
