@@ -35,10 +35,10 @@ static bool write_page(const struct stats_view *view, const char *path) {
     static struct out_buffer out;
     struct report_file file;
     if (!report_file_open(&file, path)) return false;
-    out_init(&out, file.fd);
+    out_init(&out, file.output.fd);
     stats_put_page(view, &out);
     out_flush(&out);
-    int os_error = report_file_finish(&file, out.os_error);
+    int os_error = output_file_finish(&file.output, out.os_error);
     if (os_error) cli_error(path, "%s", strerror(os_error));
     return !os_error;
 }

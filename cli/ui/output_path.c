@@ -3,7 +3,6 @@
 #include "ui/output_path.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,18 +58,6 @@ char *output_target(const char *path) {
         found = next;
     }
     return found;
-}
-
-int output_mode(const char *target, unsigned *out) {
-    struct stat old;
-    if (stat(target, &old) == 0) {
-        *out = old.st_mode & 0777;
-        return faccessat(AT_FDCWD, target, W_OK, AT_EACCESS) == 0 ? 0 : errno;
-    }
-    const mode_t mask = umask(0);
-    umask(mask);
-    *out = 0666 & ~mask;
-    return 0;
 }
 
 bool output_is_file(const char *out) {

@@ -12,9 +12,6 @@ bool is_same_target(const char *a, const char *b);
 /* The path behind symbolic links, which a rename would replace instead of what they lead to; freed by the caller.
  * NULL: see errno. */
 char *output_target(const char *path);
-/* The mode of what takes the place of the file at `target`: of that file, or of a new one. 0, or the errno of one that is
- * write-protected, which a rename would replace without asking. */
-int output_mode(const char *target, unsigned *out);
 
 /* False, and says so: what -o names is "-", which elsewhere is standard output. Files are written whole, under another name, and
  * then renamed. */

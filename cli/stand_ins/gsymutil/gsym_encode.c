@@ -2,17 +2,15 @@
 #define _GNU_SOURCE
 #include "stand_ins/gsymutil/gsym_encode.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "stand_ins/base/growth.h"
-#include "ui/output_path.h"
+#include "ui/out_buffer.h"
+#include "ui/output_file.h"
 
 struct bytes {
     unsigned char *items;
@@ -231,43 +229,22 @@ static void put_tables(struct bytes *b, const struct gsym_build *build, const st
     align_to(b, 4);
 }
 
-/* llvm-gsymutil writes into the file that is there; here it stays as it was until the new one is whole. 0, or an errno. */
-static int replace_file(const struct bytes *b, const char *target) {
-    unsigned mode;
-    char *temporary = NULL;
-    int fault = output_mode(target, &mode);
-    if (fault) return fault;
-    if (asprintf(&temporary, "%s.XXXXXX", target) < 0) return ENOMEM;
-    const int fd = mkstemp(temporary);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
-    bool good = file && fwrite(b->items, 1, b->count, file) == b->count && fchmod(fd, mode) == 0;
-    if (!good) fault = errno;
-    if (file && fclose(file) != 0 && !fault) fault = errno;
-    if (!fault && rename(temporary, target) != 0) fault = errno;
-    if (fault && fd >= 0) unlink(temporary);
-    free(temporary);
-    return fault;
-}
-
-static int fill_special(const struct bytes *b, const char *path) {
-    FILE *file = fopen(path, "wb");
-    if (!file) return errno;
-    int fault = fwrite(b->items, 1, b->count, file) == b->count ? 0 : errno;
-    if (fclose(file) != 0 && !fault) fault = errno;
-    return fault;
-}
-
-/* A symbolic link stays; what it leads to is written. */
+/* llvm-gsymutil writes into the file that is there; here it stays as it was until the new one is whole. A symbolic link stays, what it
+ * leads to is written. */
 static char *write_file(const struct bytes *b, const char *path) {
-    struct stat st;
+    static struct out_buffer out;
+    struct output_file file;
     if (strcmp(path, "-") == 0) {
         fwrite(b->items, 1, b->count, stdout);
         return NULL;
     }
-    char *target = output_target(path);
-    if (!target) return failure("%s", strerror(errno));
-    const int fault = stat(target, &st) == 0 && !S_ISREG(st.st_mode) ? fill_special(b, target) : replace_file(b, target);
-    free(target);
+    int fault = output_file_open(&file, path);
+    if (!fault) {
+        out_init(&out, file.fd);
+        out_bytes(&out, b->items, b->count);
+        out_flush(&out);
+        fault = output_file_finish(&file, out.os_error);
+    }
     return fault ? failure("%s", strerror(fault)) : NULL;
 }
 
