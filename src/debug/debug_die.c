@@ -233,7 +233,7 @@ csn_status csn_debug_die_ranges(const struct csn_debug_die *die, struct csn_rang
                                                                          { DW_AT_high_pc, CSNI_AT_HIGH_PC },
                                                                          { DW_AT_ranges, CSNI_AT_RANGES } };
     const struct csni_unit *unit = csni_debug_dwarf_unit(die->unit);
-    csni_address_ranges ranges = { .alloc = csni_debug_unit_file(die->unit)->info->alloc, .keeps_empty = true };
+    csni_address_ranges ranges = { .alloc = csni_debug_unit_file(die->unit)->info->alloc };
     struct csni_die shadow;
     shadow.unit = unit;
     shadow.off = die->offset;
@@ -241,7 +241,7 @@ csn_status csn_debug_die_ranges(const struct csn_debug_die *die, struct csn_rang
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         if (find_attribute(die, wanted[i].name, &shadow.at[wanted[i].at])) shadow.present |= UINT64_C(1) << wanted[i].at;
     if (!shadow.present) return CSN_NONE;
-    csn_status status = csni_die_ranges(unit->dwarf, &shadow, &ranges, err);
+    csn_status status = csni_die_all_ranges(unit->dwarf, &shadow, &ranges, err);
     if (status == CSN_OK) {
         *out_count = ranges.count;
         for (size_t i = 0; i < ranges.count && i < cap; i++) out[i] = (struct csn_range){ ranges.items[i].low, ranges.items[i].high };

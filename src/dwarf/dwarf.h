@@ -226,18 +226,16 @@ csn_status csni_attr_address(const struct csni_dwarf *dwarf, const struct csni_d
 /* ---- address ranges ---- */
 
 struct csni_address_range { uint64_t low, high; };
-typedef struct { /* as CSNI_VEC has it */
-    struct csni_address_range *items;
-    size_t count, capacity;
-    const struct csn_allocator *alloc;
-    bool keeps_empty; /* those of range lists (low == high); those of low_pc and high_pc are kept in any case */
-} csni_address_ranges;
+typedef CSNI_VEC(struct csni_address_range) csni_address_ranges;
 
 /* low_pc with high_pc in either form, or DW_AT_ranges from .debug_ranges or .debug_rnglists, as they stand: neither sorted nor
- * checked against each other. Appends to `out`.
+ * checked against each other; empty ranges (low == high) of range lists are left out, of low_pc/high_pc kept. Appends to `out`.
  * CSN_OK; CSN_NONE when the DIE has no addresses. */
 csn_status csni_die_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die, csni_address_ranges *out,
                            struct csn_error *err);
+/* With the empty ranges of range lists. */
+csn_status csni_die_all_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die, csni_address_ranges *out,
+                               struct csn_error *err);
 
 /* ---- names ---- */
 

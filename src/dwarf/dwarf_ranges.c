@@ -12,7 +12,7 @@ struct list {
     uint64_t off;       /* where it begins */
     uint64_t base;      /* address that offsets are relative to */
     uint64_t mask;      /* highest address */
-    bool base_is_dead;
+    bool base_is_dead, keeps_empty;
     csni_address_ranges *out;
 };
 
@@ -24,7 +24,7 @@ static uint64_t end_of_sum(uint64_t low, uint64_t sum, uint64_t mask) {
 
 static csn_status add_range(struct list *list, uint64_t low, uint64_t high, struct csn_error *err) {
     struct csni_address_range range = { low, high };
-    if (low == high && !list->out->keeps_empty) return CSN_OK;
+    if (low == high && !list->keeps_empty) return CSN_OK;
     return csni_vec_push(list->out, range) ? CSN_OK : csni_fail_memory(err, sizeof range);
 }
 
@@ -34,8 +34,8 @@ static csn_status no_end(const struct list *list, const char *section, struct cs
 }
 
 static struct list list_at(const struct csni_dwarf *dwarf, const struct csni_unit *unit, struct csni_span section,
-                           uint64_t off, csni_address_ranges *out) {
-    struct list list = { .dwarf = dwarf, .unit = unit, .off = off, .out = out,
+                           uint64_t off, bool keeps_empty, csni_address_ranges *out) {
+    struct list list = { .dwarf = dwarf, .unit = unit, .off = off, .keeps_empty = keeps_empty, .out = out,
                          .c = csni_cursor_at(section, dwarf->sections.big_endian) };
     list.base = unit->has_low_pc ? unit->low_pc : 0;
     list.mask = UINT64_MAX >> (64 - 8 * unit->address_size);
@@ -98,7 +98,7 @@ static csn_status read_pair(struct list *list, uint8_t kind, uint64_t *low, uint
 /* The entries that nearly all lists consist of: perhaps a base address, then offset pairs, then the end. False: there is
  * something else, damage, or no memory; nothing has been added then. */
 static bool read_usual_rnglist(const uint8_t *p, const uint8_t *end, const struct csni_unit *unit, bool big,
-                               csni_address_ranges *out) {
+                               bool keeps_empty, csni_address_ranges *out) {
     const uint64_t mask = UINT64_MAX >> (64 - 8 * unit->address_size);
     const size_t kept = out->count;
     uint64_t base = unit->has_low_pc ? unit->low_pc : 0;
@@ -114,7 +114,7 @@ static bool read_usual_rnglist(const uint8_t *p, const uint8_t *end, const struc
         if (CSNI_UNLIKELY(!p)) break;
         const uint64_t start = (base + low) & mask;
         const struct csni_address_range range = { start, end_of_sum(start, base + high, mask) };
-        if ((range.low != range.high || out->keeps_empty) && !csni_vec_push(out, range)) break;
+        if ((range.low != range.high || keeps_empty) && !csni_vec_push(out, range)) break;
     }
     if (CSNI_LIKELY(p && p < end && *p == DW_RLE_end_of_list)) return true;
     out->count = kept;
@@ -174,7 +174,7 @@ static CSNI_NOINLINE csn_status low_and_high(const struct csni_dwarf *dwarf, con
     return csni_vec_push(out, range) ? CSN_OK : csni_fail_memory(err, sizeof range);
 }
 
-static CSNI_NOINLINE csn_status listed_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die,
+static CSNI_NOINLINE csn_status listed_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die, bool keeps_empty,
                                               csni_address_ranges *out, struct csn_error *err) {
     const struct csni_unit *unit = die->unit;
     uint64_t off;
@@ -189,18 +189,19 @@ static CSNI_NOINLINE csn_status listed_ranges(const struct csni_dwarf *dwarf, co
     if (off >= section.size)
         return csni_fail(err, CSN_E_FORMAT, name, off, "a range list is to be here, the section has %zu bytes", section.size);
     const bool big = dwarf->sections.big_endian;
-    if (five && read_usual_rnglist(section.ptr + off, section.ptr + section.size, unit, big, out)) return CSN_OK;
-    struct list list = list_at(dwarf, unit, section, off, out);
+    if (five && read_usual_rnglist(section.ptr + off, section.ptr + section.size, unit, big, keeps_empty, out))
+        return CSN_OK;
+    struct list list = list_at(dwarf, unit, section, off, keeps_empty, out);
     size_t kept = out->count;
     csn_status status = five ? read_rnglist(&list, err) : read_range_list_ranges(&list, err);
     if (status < 0) out->count = kept;
     return status;
 }
 
-csn_status csni_die_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die, csni_address_ranges *out,
-                           struct csn_error *err) {
+static inline csn_status die_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die, bool keeps_empty,
+                                    csni_address_ranges *out, struct csn_error *err) {
     const uint64_t both = UINT64_C(1) << CSNI_AT_LOW_PC | UINT64_C(1) << CSNI_AT_HIGH_PC;
-    if ((die->present & both) != both) return listed_ranges(dwarf, die, out, err);
+    if ((die->present & both) != both) return listed_ranges(dwarf, die, keeps_empty, out, err);
     const struct csni_attr *low = &die->at[CSNI_AT_LOW_PC], *size = &die->at[CSNI_AT_HIGH_PC];
     bool usual = low->form == DW_FORM_addr && (size->form == DW_FORM_data8 || size->form == DW_FORM_data4);
     if (CSNI_LIKELY(usual && out->count < out->capacity)) {
@@ -208,5 +209,15 @@ csn_status csni_die_ranges(const struct csni_dwarf *dwarf, const struct csni_die
         return CSN_OK;
     }
     csn_status status = low_and_high(dwarf, die, out, err);
-    return status == CSN_NONE ? listed_ranges(dwarf, die, out, err) : status;
+    return status == CSN_NONE ? listed_ranges(dwarf, die, keeps_empty, out, err) : status;
+}
+
+csn_status csni_die_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die, csni_address_ranges *out,
+                           struct csn_error *err) {
+    return die_ranges(dwarf, die, false, out, err);
+}
+
+csn_status csni_die_all_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die, csni_address_ranges *out,
+                               struct csn_error *err) {
+    return die_ranges(dwarf, die, true, out, err);
 }

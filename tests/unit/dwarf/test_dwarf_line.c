@@ -535,6 +535,16 @@ static void files_before_version_5(void **state) {
     }
 }
 
+/* Of a header whose first files are /comp/a.c and sub/b.h. */
+static void read_files(struct program *p) {
+    end_header(p);
+    put_sequence(p, 0x1000, 1, 1);
+    read_table(p);
+    assert_int_equal(p->status, CSN_OK);
+    expect_file(p, 0, "/comp", "a.c", false);
+    expect_file(p, 1, "sub", "b.h", true);
+}
+
 static void files_of_version_5(void **state) {
     (void)state;
     for (unsigned k = 0; k < 4; k++) {
@@ -567,12 +577,7 @@ static void files_of_version_5(void **state) {
             dwarf_sample_offset(&p.s, w, 0);
             PUT(&p, 0x80, 0x7f, 1, 0xee);
         }
-        end_header(&p);
-        put_sequence(&p, 0x1000, 1, 1);
-        read_table(&p);
-        assert_int_equal(p.status, CSN_OK);
-        expect_file(&p, 0, "/comp", "a.c", false);
-        expect_file(&p, 1, "sub", "b.h", true);
+        read_files(&p);
         expect_file(&p, 2, "/abs", "c.h", false);
         expect_file(&p, 3, "", "", true); /* no such string, no such directory */
         no_file(&p, 4);
@@ -602,12 +607,7 @@ static void files_as_compilers_list_them(void **state) {
             wire_uleb(w, i & 1);
             if (has_md5) wire_fill(w, 0xdd, 16);
         }
-        end_header(&p);
-        put_sequence(&p, 0x1000, 1, 1);
-        read_table(&p);
-        assert_int_equal(p.status, CSN_OK);
-        expect_file(&p, 0, "/comp", "a.c", false);
-        expect_file(&p, 1, "sub", "b.h", true);
+        read_files(&p);
         expect_file(&p, 2, "/comp", "c.h", false);
         no_file(&p, 3);
         close_program(&p);
