@@ -47,12 +47,11 @@ static bool find_version(const char *path, uint32_t *out_format) {
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_index *index;
     csn_status status = csn_index_open_file(path, NULL, &index, &err);
-    if (status == CSN_E_FORMAT && is_convertible(path)) status = CSN_NONE;
+    if (status == CSN_E_FORMAT && is_convertible(path)) return fail_other_input(path);
     if (status < 0) {
         cli_error_status(path, status, &err);
         return false;
     }
-    if (status == CSN_NONE) return fail_other_input(path);
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
     csn_index_close(index);
