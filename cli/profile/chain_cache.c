@@ -23,6 +23,11 @@ struct chain_key chain_key_of(const char *text, size_t size) {
     return (struct chain_key){ mix_words(low, 0x8ebc6af09c88c6e3u), mix_words(high, 0x589965cc75374cc3u) };
 }
 
+void chain_key_add(struct chain_key *key, uint64_t value) {
+    key->low = mix_words(key->low, value ^ 0xa0761d6478bd642fu);
+    key->high = mix_words(key->high + value, key->low);
+}
+
 static struct chain_slot *slot_of(const struct chain_cache *cache, const struct chain_key *key) {
     for (size_t i = (size_t)key->low & (cache->capacity - 1);; i = (i + 1) & (cache->capacity - 1)) {
         struct chain_slot *slot = &cache->slots[i];

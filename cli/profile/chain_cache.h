@@ -11,6 +11,8 @@ struct chain_key {
     uint64_t low, high;
 };
 struct chain_key chain_key_of(const char *text, size_t size);
+/* Something beside the text that decides what a chain means. */
+void chain_key_add(struct chain_key *key, uint64_t value);
 
 /* All zeros at first. */
 struct chain_cache {

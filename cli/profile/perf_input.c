@@ -170,7 +170,11 @@ static bool end_chain(struct perf_input *perf) {
         perf->chain.count = 0;
         return true;
     }
-    const struct chain_key key = chain_key_of(perf->chain.bytes, perf->chain.count);
+    struct chain_key key = chain_key_of(perf->chain.bytes, perf->chain.count);
+    if (stack_modules_has_maps(&perf->frames.modules)) {
+        chain_key_add(&key, frame.pid);
+        chain_key_add(&key, csn_process_maps_generation(perf->frames.modules.maps));
+    }
     struct profile_sample sample = { .known = false };
     if (frame.sample) sample = *frame.sample;
     if (!chain_cache_find(&perf->chains, &key, &stack)) {

@@ -1182,6 +1182,17 @@ def test_forms_of_windbg(callsign, form):
     assert shown == text.format(**places)
 
 
+def test_modules_of_a_stack_stay_when_an_address_follows(callsign):
+    """The first address of a stack that began with functions' names: modules were listed anew, and frames had another's."""
+    text = ("ModLoad: 00007ff6`12340000 00007ff6`12346000   C:\\app\\orders.exe\n0:000> k\n"
+            "000000ab`cdeff5a8 00007ff6`12341161     other!parse_line+0x12\n000000ab`cdeff5d8 00007ff6`12341161     third!parse_line+0x12\n"
+            "000000ab`cdeff608 00000000`00000000     0x00007ff6`12341161\n")
+    options = ["--no-search", "-i", f"orders.exe={DATA / 'liborders.so'}"]
+    frames = json.loads(callsign.good("stack", "--json", *options, stdin=text))["frames"]
+    assert [frame["module"] for frame in frames] == ["other", "third", "C:\\app\\orders.exe"]
+    assert [frame["frames"][0]["function"] if frame["frames"] else None for frame in frames] == [None, None, "orders_load"]
+
+
 def dotnet_frame(address, name=None, managed=False, module="liborders.so", start=0x7f0000000000):
     frame = {"is_managed": "true" if managed else "false", "module_address": hex(start), "stack_pointer": "0x7ffc1f1b7b20", "native_address": hex(address),
              "native_offset": "0x4"}

@@ -411,3 +411,37 @@ def test_branches_that_perf_prints(callsign, tmp_path):
         frames = [f["frames"][0]["function"] for f in json.loads(line)["frames"]]
         assert frames[-len(wanted):] == wanted, fields
         assert len(frames) == len(wanted) + (fields[0] == "+" or fields[:2] == "ip"), fields
+
+
+TWO_PROCESSES = """\
+app  4242  0.000000: PERF_RECORD_MMAP2 4242/4242: [0x55d000001000(0x3000) @ 0x1000 08:01 12 0]: r-xp /nowhere/app
+ls   4343  0.000001: PERF_RECORD_MMAP2 4343/4343: [0x55d000001000(0x3000) @ 0x1000 08:01 13 0]: r-xp /nowhere/ls
+%sapp  4242  1.000000:      250000 cpu-clock:pppH:
+	    55d000001004
+	    55d000002010
+
+ls  4343  1.100000:      250000 cpu-clock:pppH:
+	    55d000001004
+	    55d000002010
+
+"""
+
+
+@pytest.fixture(scope="module")
+def two_programs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("two")
+    for name, functions in (("app", ["square", "main"]), ("ls", ["sort_files", "list_folder"])):
+        gsym_make.write(folder / f"{name}.gsym", [{"start": 0x1000 * (i + 1), "size": 0x100, "name": of} for i, of in enumerate(functions)])
+    return folder
+
+
+@pytest.mark.parametrize("single", ["", "app  4242  0.500000:     250000 cpu-clock:pppH:      55d000001004 \n"], ids=["chains", "after a sample alone"])
+def test_chains_without_images_are_of_their_process(callsign, two_programs, tmp_path, single):
+    """`perf script --show-mmap-events -F comm,pid,time,period,event,ip`: the same addresses in two programs."""
+    text = TWO_PROCESSES % single
+    out = [[frame["frames"][0]["function"] for frame in json.loads(line)["frames"]]
+           for line in callsign.good("stack", "--json", "--symbols", two_programs, stdin=text).splitlines()]
+    assert out == [["square"]] * bool(single) + [["square", "main"], ["sort_files", "list_folder"]]
+    callsign.good("profile", "-", "--from", "perf-script", "-s", two_programs, "-o", tmp_path / "out.folded", stdin=text)
+    assert sorted(line.split(" ")[0] for line in (tmp_path / "out.folded").read_text().splitlines()) == sorted(
+        ["square"] * bool(single) + ["main;square", "list_folder;sort_files"])

@@ -399,6 +399,8 @@ static enum line_kind chain_frame(struct perf_state *perf, bool open, struct lin
     /* The kernel was entered there, by an interrupt or a system call, and nobody called it. */
     bool entered = from_kernel && !perf->in_kernel;
     place_frame(out, true);
+    out->by_maps = perf->sample.known || perf->has_maps;
+    out->pid = sample_pid(perf);
     if (first || entered) out->flags = CSN_STACK_EXACT;
     if (first && perf->sample.known && !perf->sample_used) out->sample = &perf->sample;
     perf->sample_used |= first;

@@ -75,22 +75,21 @@ static bool use_module(struct stack_modules *modules, const struct csn_process_m
     return true;
 }
 
-/* The session's modules are those of the process from here on. Frames before it on the same stack have theirs:
- * mappings end a stack. */
+/* The stack that begins is of this process. Mappings end a stack: its modules are the same for all of its frames, which
+ * have their numbers. */
 static void use_process(struct stack_modules *modules, uint64_t pid) {
     uint64_t generation = csn_process_maps_generation(modules->maps);
     if (modules->pid == pid && modules->generation == generation) return;
     session_clear_modules(modules->session);
     modules->pid = pid;
     modules->generation = generation;
-    modules->has_process = true;
 }
 
 /* False: no memory; so below. */
 static bool use_module_at(struct stack_modules *modules, uint64_t pc) {
     struct csn_process_module found;
     uint32_t module;
-    if (!modules->has_process || module_table_covers(modules->session->modules, pc)) return true;
+    if (module_table_covers(modules->session->modules, pc)) return true;
     csn_status status = csn_process_maps_find(modules->maps, modules->pid, pc, &found);
     if (status == CSN_OK) use_module(modules, &found, &module);
     return status >= 0;
@@ -99,7 +98,7 @@ static bool use_module_at(struct stack_modules *modules, uint64_t pc) {
 static bool use_module_named(struct stack_modules *modules, struct csn_str name) {
     struct csn_process_module found;
     uint32_t module;
-    if (!modules->has_process || !name.len || session_find_module(modules->session, name) != NO_MODULE) return true;
+    if (!name.len || !stack_modules_has_maps(modules) || session_find_module(modules->session, name) != NO_MODULE) return true;
     csn_status status = csn_process_maps_find_named(modules->maps, modules->pid, name, &found);
     if (status == CSN_OK) use_module(modules, &found, &module);
     return status >= 0;
@@ -206,9 +205,9 @@ bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_d
                              const struct line_frame *frame) {
     struct stack_session *session = modules->session;
     uint64_t value = frame->value;
-    if (frame->by_maps) use_process(modules, frame->pid);
+    if (!session->frame_count) use_process(modules, frame->pid);
     if (!use_module_named(modules, frame->module)) return false;
-    if (frame->site == SITE_PC) return use_module_at(modules, value) && add_pc_frame(modules, frame);
+    if (frame->site == SITE_PC) return (!frame->by_maps || use_module_at(modules, value)) && add_pc_frame(modules, frame);
     struct csn_str name = frame->module;
     if (frame->site == SITE_SYMBOL && !name.len && !find_bare_symbol(session, frame, &name)) return add_bare_symbol(session, frame);
     uint32_t module = session_name_module(session, name, &frame->id);

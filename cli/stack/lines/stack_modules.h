@@ -11,7 +11,6 @@ struct stack_modules {
     struct csn_process_maps *maps;
     uint64_t first_generation; /* of the maps when they were empty */
     uint64_t pid, generation; /* of the maps that the session's modules were made from */
-    bool has_process;         /* frames were placed by maps */
     struct stack_places places;
     bool is_searched;         /* the lines after this one have been searched: see KIND_AHEAD */
     bool no_memory;
