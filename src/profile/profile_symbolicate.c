@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "profile/profile_private.h"
 
+#include <callsign/inspect.h>
 #include <callsign/names.h>
 #include <callsign/process.h>
 
@@ -145,9 +146,14 @@ static uint64_t image_addr(const struct symbolication *s, const struct profile_l
         return location->value;
     if (location->kind == CSN_PROFILE_AT_PC) return location->value - s->biases.items[location->module];
     if (location->kind != CSN_PROFILE_AT_OFFSET) return location->value;
-    /* Indexes of images that are not relocated may count from 0 all the same. */
+    /* An image has headers before its first function, and none is linked to lie below 64 KiB: an index with another base may be
+     * of one that begins at 0. */
+    enum { LOWEST_IMAGE = 1 << 16 };
     const uint64_t base = index_base(index);
-    return location->value < base ? location->value + base : location->value;
+    uint64_t first;
+    if (location->value < base) return location->value + base;
+    const bool has_headers = base >= LOWEST_IMAGE && csn_index_function_start(index, 0, &first, NULL) == CSN_OK && first > base;
+    return has_headers ? location->value + base : location->value;
 }
 
 static bool has_index(const struct symbolication *s, const struct profile_location *location) {

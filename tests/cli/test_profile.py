@@ -407,6 +407,18 @@ def test_libraries_of_firefox_threads(callsign, symbols, tmp_path):
     assert sorted((tmp_path / "out.folded").read_text().splitlines()) == ["JS;main;outer;inner 4", "JS;other+0x2010;other+0x1004 4", "[no frames] 2"]
 
 
+@pytest.mark.parametrize("base, first, found", [(0x400000, 0x401000, "far"), (0x400000, 0x400000, "near"), (0x1000, 0x1100, "near")])
+def test_offsets_beyond_the_base(callsign, tmp_path, base, first, found):
+    """A program of 6 MiB that is not relocated; an index that begins with its first function may be of an image at 0."""
+    gsym_make.write(tmp_path / "app.gsym", [{"start": first, "size": 0x10, "name": "first"}, {"start": 0x500000, "size": 0x1000, "name": "near"},
+                                            {"start": base + 0x500000, "size": 0x1000, "name": "far"}], base=base)
+    profile = json.loads(firefox(False))
+    profile["threads"][0]["frameTable"]["address"] = [0x500004, 0x500008, -1]
+    (tmp_path / "in.json").write_text(json.dumps(profile))
+    callsign.run("profile", tmp_path / "in.json", "-o", tmp_path / "out.folded", "--no-search", "-q", "-s", tmp_path)
+    assert f"JS;{found};{found} 4" in (tmp_path / "out.folded").read_text()
+
+
 @pytest.mark.parametrize("shared", [False, True])
 def test_firefox_in(callsign, symbols, tmp_path, shared):
     """Tables in threads, as samply writes them, or shared by all, as newer versions have them."""

@@ -34,3 +34,37 @@ def lines(callsign, library, frames):
 def test_parts_of_names(callsign, library, address, name, line):
     """The index has them mangled. At another function's place the name is no reason to take that one."""
     assert lines(callsign, library, [(address, name), (0x3130, name)]) == [line, None]
+
+
+BEYOND = {
+    "coredump": "                #0  0x0000000000900004 n/a (app + 0x500004)\n",
+    "minidump": " 0  app + 0x500004\n    rip = 0x0000000000900004\n",
+    "machine": "0|0|app||||0x500004\n",
+    "mozilla": "#01: ???[/opt/app +0x500004]\n",
+    "jvm": "C  [app+0x500004]  area+0x9\n",
+    "wine": "=>0 0x0000000000900004 in app (+0x500004) (0x000000000021fe30)\n",
+    "dotnet": "   at app!<BaseAddress>+0x500004\n",
+    "json": json.dumps({"crash_info": {}, "modules": [{"filename": "app", "base_addr": "0x00400000", "end_addr": "0x00a00000"}], "threads": [
+        {"frames": [{"frame": 0, "function": None, "module": "app", "module_offset": "0x00500004", "offset": "0x0000000000900004"}]}]}),
+    # less the bias, of which a program that is not relocated has none
+    "glibc": "/opt/app(+0x900004)[0x900004]\n", "sanitizer": "    #0 0x900004  (/opt/app+0x900004)\n",
+    "llvm": " #0 0x0000000000900004 (/opt/app+0x900004)\n", "plain": "app+0x900004\n",
+}
+
+
+@pytest.mark.parametrize("kind", BEYOND)
+def test_offsets_beyond_the_base(callsign, tmp_path, kind):
+    """A program of 6 MiB that is linked at 0x400000: its offsets may look like addresses of it."""
+    gsym_make.write(tmp_path / "app.gsym", [{"start": 0x401000, "size": 0x10, "name": "first"}, {"start": 0x500000, "size": 0x1000, "name": "near"},
+                                            {"start": 0x900000, "size": 0x1000, "name": "far"}], base=0x400000)
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", tmp_path / "app.gsym", stdin=BEYOND[kind]))
+    assert [frame["frames"][0]["function"] for frame in answer["frames"][:1]] == ["far"]
+
+
+@pytest.mark.parametrize("base, first", [(0x400000, 0x400000), (0x1000, 0x1100)])
+def test_offsets_of_an_unknown_base(callsign, tmp_path, base, first):
+    """An index that begins with its first function may be of an image at 0."""
+    gsym_make.write(tmp_path / "app.gsym", [{"start": first, "size": 0x10, "name": "first"}, {"start": 0x500000, "size": 0x1000, "name": "near"},
+                                            {"start": base + 0x500000, "size": 0x1000, "name": "far"}], base=base)
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", tmp_path / "app.gsym", stdin=BEYOND["minidump"]))
+    assert answer["frames"][0]["frames"][0]["function"] == "near"

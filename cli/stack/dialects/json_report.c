@@ -27,12 +27,6 @@ bool report_hex_member(struct csn_str object, const char *key, uint64_t *out) {
     return scan_hex(&s, out) && scan_at_end(&s);
 }
 
-/* Offsets count from the first byte; those of an index of an image that is not relocated, from where it lies. */
-uint64_t report_offset_in_image(struct stack_session *session, uint32_t module, uint64_t offset) {
-    uint64_t base = session_image_base(session, module);
-    return offset < base ? offset + base : offset;
-}
-
 /* ---- frames ---- */
 
 /* "check, square" */

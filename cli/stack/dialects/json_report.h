@@ -11,8 +11,6 @@ enum { REPORT_TEXT_MAX = 4096 };
 struct csn_str report_text_member(struct csn_str object, const char *key, char *scratch);
 /* A text with a hexadecimal number. */
 bool report_hex_member(struct csn_str object, const char *key, uint64_t *out);
-/* From an image's first byte to an address of its index. */
-uint64_t report_offset_in_image(struct stack_session *session, uint32_t module, uint64_t offset);
 
 /* How a report's threads look. */
 struct report_shape {

@@ -28,7 +28,7 @@ static bool read_module_at_end(struct line_scan *s, struct line_frame *out) {
     struct line_scan number = { line, plus + 1 };
     if (!scan_hex(&number, &out->value) || number.at + 1 != line.len || plus == open + 1) return false;
     out->module = (struct csn_str){ line.ptr + open + 1, plus - open - 1 };
-    out->site = SITE_OFFSET;
+    out->site = SITE_LESS_BIAS;
     return true;
 }
 

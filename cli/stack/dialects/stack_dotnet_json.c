@@ -29,7 +29,7 @@ static bool add_dotnet_frame(struct stack_session *session, struct csn_str objec
         return session_add_frame(session, pc, NO_MODULE, flags);
     const uint32_t module = session_name_module(session, module_name, NULL);
     if (module == NO_MODULE) return session_add_frame(session, pc, NO_MODULE, flags);
-    return session_add_frame(session, report_offset_in_image(session, module, pc - start), module, flags | CSN_STACK_ADDRESS);
+    return session_add_frame(session, session_offset_address(session, module, pc - start), module, flags | CSN_STACK_ADDRESS);
 }
 
 static const struct report_shape dotnet_shape = { .frames = "stack_frames", .add = add_dotnet_frame, .is_named = is_managed };

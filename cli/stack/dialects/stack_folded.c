@@ -43,7 +43,7 @@ static bool read_offset_element(struct csn_str text, struct line_frame *out) {
     s.at = plus + 1;
     if (!scan_hex(&s, &out->value) || !scan_at_end(&s)) return false;
     out->module = (struct csn_str){ text.ptr, plus };
-    out->site = SITE_OFFSET;
+    out->site = SITE_LESS_BIAS;
     return true;
 }
 

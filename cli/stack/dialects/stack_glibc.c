@@ -143,7 +143,7 @@ static bool read_envoy(struct csn_str line, struct line_frame *out) {
 static enum line_kind finish_frame(struct csn_str line, enum line_kind kind, struct line_frame *out) {
     out->value = out->pc;
     if (out->has_symbol_offset && !out->symbol.len) {
-        out->site = SITE_OFFSET;
+        out->site = SITE_LESS_BIAS;
         out->value = out->symbol_offset;
     }
     out->by_maps = true;

@@ -72,7 +72,7 @@ static bool add_minidump_frame(struct stack_session *session, struct csn_str obj
     if (module_name.len && report_hex_member(object, "module_offset", &offset))
         module = session_name_module(session, module_name, NULL);
     if (module == NO_MODULE) return session_add_frame(session, pc, NO_MODULE, flags);
-    return session_add_frame(session, report_offset_in_image(session, module, offset), module, flags | CSN_STACK_ADDRESS);
+    return session_add_frame(session, session_offset_address(session, module, offset), module, flags | CSN_STACK_ADDRESS);
 }
 
 static bool has_function_name(struct csn_str object) {

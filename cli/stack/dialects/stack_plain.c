@@ -57,7 +57,7 @@ static enum line_kind read_plain_line(void *state, struct stack_modules *modules
         part.at = plus + 1;
         if (!scan_hex(&part, &out->value) || !scan_at_end(&part)) return KIND_NONE;
         out->module = (struct csn_str){ line.ptr + from, plus - from };
-        out->site = SITE_OFFSET;
+        out->site = SITE_LESS_BIAS;
     }
     scan_blanks(&s);
     if (!scan_at_end(&s)) return KIND_NONE;

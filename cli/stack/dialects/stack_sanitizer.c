@@ -48,7 +48,7 @@ static bool read_module(struct line_scan *s, struct line_frame *out) {
     if (!scan_find_last(&before, '(', &open)) return false;
     if (scan_find(&before, "(/", &slash)) open = slash;
     out->module = (struct csn_str){ s->line.ptr + open + 1, plus - open - 1 };
-    out->site = SITE_OFFSET;
+    out->site = SITE_LESS_BIAS;
     return out->module.len > 0;
 }
 

@@ -25,6 +25,7 @@ enum frame_site {
     SITE_PC,          /* it is a pc of the process; without a mapping, `module` and `symbol` may place it */
     SITE_ADDRESS,     /* it is an address of the module's file */
     SITE_OFFSET,      /* from the module's first byte in memory */
+    SITE_LESS_BIAS,   /* the same, but of a program that was not relocated the pc */
     SITE_FILE_OFFSET, /* from the beginning of the module's file */
     SITE_SYMBOL       /* from a function of the module */
 };

@@ -188,17 +188,17 @@ static bool add_pc_frame(struct stack_modules *modules, const struct line_frame 
            && stack_place_later(&modules->places, session, frame);
 }
 
-/* An offset from the module's first byte. Indexes of images that are not relocated count from 0 all the same. */
-static uint64_t offset_address(struct stack_session *session, uint32_t module, uint64_t offset) {
+/* A pc less the module's bias: what is not below its base is an address already. */
+static uint64_t address_less_bias(struct stack_session *session, uint32_t module, uint64_t value) {
     uint64_t base = session_image_base(session, module);
-    return offset < base ? offset + base : offset;
+    return value < base ? value + base : value;
 }
 
 void stack_modules_add_place(struct stack_modules *modules, const struct module_names *names, uint64_t start, uint64_t offset) {
     const uint32_t module = session_name_module(modules->session, names->name, &names->id);
     if (module == NO_MODULE) return;
     stack_place_known(&modules->places, modules->session, module,
-                      start + offset - offset_address(modules->session, module, offset));
+                      start + offset - session_offset_address(modules->session, module, offset));
 }
 
 bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_dialect *dialect, void *state,
@@ -217,7 +217,9 @@ bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_d
         && csn_process_maps_file_address(modules->maps, frame->module, value, &value) == CSN_E_MEMORY)
         return false;
     if (frame->site == SITE_ADDRESS && dialect->address) value = dialect->address(state, session, frame, module);
-    if (frame->site == SITE_OFFSET) value = offset_address(session, module, value);
-    if (frame->site == SITE_OFFSET && frame->pc) stack_place_known(&modules->places, session, module, frame->pc - value);
+    if (frame->site == SITE_OFFSET) value = session_offset_address(session, module, value);
+    if (frame->site == SITE_LESS_BIAS) value = address_less_bias(session, module, value);
+    if ((frame->site == SITE_OFFSET || frame->site == SITE_LESS_BIAS) && frame->pc)
+        stack_place_known(&modules->places, session, module, frame->pc - value);
     return session_add_frame(session, value, module, frame->flags | CSN_STACK_ADDRESS);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <callsign/inspect.h>
+
 #include "ui/cli_message.h"
 #include "ui/growing.h"
 
@@ -129,6 +131,19 @@ uint64_t session_image_base(struct stack_session *session, uint32_t module) {
     struct csn_index_info info = { .base_address = 0 };
     if (index) csn_index_get_info(index, &info, sizeof(info));
     return info.base_address;
+}
+
+enum { LOWEST_IMAGE = 1 << 16 };
+
+/* An image has headers before its first function, and none is linked to lie below 64 KiB: an index with another base may be of one
+ * that begins at 0. */
+uint64_t session_offset_address(struct stack_session *session, uint32_t module, uint64_t offset) {
+    const uint64_t base = session_image_base(session, module);
+    const struct csn_index *index = session_index(session, module);
+    uint64_t first;
+    if (!index || offset < base) return offset + base;
+    const bool has_headers = base >= LOWEST_IMAGE && csn_index_function_start(index, 0, &first, NULL) == CSN_OK && first > base;
+    return has_headers ? offset + base : offset;
 }
 
 /* ---- frames ---- */
