@@ -50,6 +50,16 @@ def test_from_breakpad_to_breakpad(callsign, demo, tmp_path):
     assert out.read_text() == EXAMPLE + STACK
 
 
+def test_separators_of_paths(callsign, demo, tmp_path):
+    """A directory of Windows before a '/': an index put '\\' there."""
+    demo.write_text(EXAMPLE.replace("/s/a.c", "C:\\s/a.c").replace("/s/b.h", "x\\y/b.h"))
+    callsign.good("convert", "-q", demo, "-o", tmp_path / "index")
+    assert callsign.good("lookup", tmp_path / "index", "0x1008") == (
+        "0x1008: sq + 0 at x\\y/b.h:3 [inlined]\n        main + 8 at C:\\s/a.c:11\n")
+    callsign.good("convert", "-q", demo, "--to", "breakpad", "-o", tmp_path / "again.sym")
+    assert (tmp_path / "again.sym").read_text() == demo.read_text()
+
+
 def test_records_that_gsym_cannot_hold(callsign, demo, tmp_path):
     demo.write_text(EXAMPLE + STACK)
     out, report = tmp_path / "demo.gsym", tmp_path / "report.json"

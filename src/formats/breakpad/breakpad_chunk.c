@@ -41,26 +41,13 @@ void csni_breakpad_worker_deinit(struct csni_breakpad_worker *w) {
 
 /* ---- numbers of the batch ---- */
 
-/* A path is cut at its last '/', else at its last '\'. The cut goes unless the directory could not be put before the name
- * again without it. */
-static uint32_t add_path(struct csni_batch_writer *out, struct csn_str path) {
-    size_t cut = path.len;
-    while (cut && path.ptr[cut - 1] != '/') cut--;
-    if (!cut)
-        for (cut = path.len; cut && path.ptr[cut - 1] != '\\';) cut--;
-    size_t directory = cut > 1 && path.ptr[cut - 2] != path.ptr[cut - 1] ? cut - 1 : cut;
-    uint32_t directory_string = csni_batch_add_string(out, (struct csn_str){ path.ptr, directory });
-    uint32_t base = csni_batch_add_string(out, (struct csn_str){ path.ptr + cut, path.len - cut });
-    return csni_batch_add_file(out, directory_string, base);
-}
-
 /* False: there is no such FILE. */
 static bool find_breakpad_file(struct job *j, uint32_t number, uint32_t *out) {
     uint32_t at = csni_breakpad_find(&j->b->files, number);
     if (at == UINT32_MAX) return false;
     struct csni_breakpad_number *known = &j->w->files.items[at];
     if (known->chunk != j->index)
-        *known = (struct csni_breakpad_number){ j->index, add_path(j->out, j->b->files.items.items[at].text) };
+        *known = (struct csni_breakpad_number){ j->index, csni_batch_add_path(j->out, j->b->files.items.items[at].text) };
     *out = known->value;
     return true;
 }
