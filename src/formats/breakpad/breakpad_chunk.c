@@ -4,6 +4,7 @@
 #include "base/core/fail.h"
 #include "base/ranges.h"
 #include "formats/breakpad/breakpad.h"
+#include "formats/breakpad/breakpad_bits.h"
 
 /* What a line record belongs to. */
 enum owner { NO_OWNER, FUNCTION, LOST_FUNCTION };
@@ -72,23 +73,36 @@ static int breakpad_line_range_by_start(const void *pa, const void *pb) {
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Puts lines in order; of two that overlap the one that comes first in the file stays. */
+/* Whether a line that was kept, and so comes before in the file, overlaps the one at that place. */
+static bool is_line_taken(const struct csni_breakpad_line_range *lines, const struct csni_bit_tree *kept, uint32_t at) {
+    uint32_t below = csni_bit_tree_neighbour(kept, at, false), above = csni_bit_tree_neighbour(kept, at, true);
+    return (below != UINT32_MAX && lines[below].end > lines[at].start) ||
+           (above != UINT32_MAX && lines[above].start < lines[at].end);
+}
+
+/* Puts lines in order; of two that overlap the one that comes first in the file stays, unless it went for another one. */
 static void sort_lines(struct job *j) {
     struct csni_breakpad_line_range *lines = j->w->lines.items;
-    size_t kept = 0;
-    qsort(lines, j->w->lines.count, sizeof *lines, breakpad_line_range_by_start);
-    for (size_t i = 0; i < j->w->lines.count; i++) {
-        bool keep = true;
-        while (keep && kept && lines[kept - 1].end > lines[i].start) {
-            keep = lines[i].order < lines[kept - 1].order;
-            kept -= keep;
+    uint32_t count = (uint32_t)j->w->lines.count, left = 0;
+    struct csni_bit_tree kept = { 0 };
+    uint32_t *places = csni_alloc_zeroed(j->b->alloc, count, sizeof *places); /* by order */
+    bool good = places && csni_bit_tree_init(&kept, count, j->b->alloc);
+    qsort(lines, count, sizeof *lines, breakpad_line_range_by_start);
+    for (uint32_t at = 0; good && at < count; at++) places[lines[at].order] = at;
+    for (uint32_t k = 0; good && k < count; k++) {
+        const struct csni_breakpad_line_range *line = &lines[places[k]];
+        if (!is_line_taken(lines, &kept, places[k])) csni_bit_tree_add(&kept, places[k]);
+        else
             csni_batch_note(j->out, CSN_EVENT_LINE_NOT_ASCENDING, "%.*s at 0x%llx: two line records overlap at 0x%llx",
                             (int)(j->name.len < 80 ? j->name.len : 80), j->name.ptr, (unsigned long long)j->start,
-                            (unsigned long long)(j->start + lines[i].start));
-        }
-        if (keep) lines[kept++] = lines[i];
+                            (unsigned long long)(j->start + line->start));
     }
-    j->w->lines.count = kept;
+    for (uint32_t at = 0; good && at < count; at++)
+        if (csni_bit_tree_has(&kept, at)) lines[left++] = lines[at];
+    j->w->lines.count = left;
+    j->failed |= !good;
+    csni_free(j->b->alloc, places, count * sizeof *places);
+    csni_bit_tree_free(&kept, j->b->alloc);
 }
 
 /* Rows hold up to the next one, so that a gap between line records becomes a row without file and line. */

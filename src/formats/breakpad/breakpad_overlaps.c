@@ -4,61 +4,13 @@
 
 #include "base/core/fail.h"
 #include "formats/breakpad/breakpad.h"
+#include "formats/breakpad/breakpad_bits.h"
 
 /* A function and its place among all: `order` in the file, `at` by start. */
 struct placed {
     uint64_t start, end;
     uint32_t order, at;
 };
-
-/* ---- a set of numbers below a bound, with neighbours: bitmaps of bitmaps ---- */
-
-enum { WORD_BITS = 64, LEVELS_MAX = 6 };
-
-struct bit_tree {
-    uint64_t *levels[LEVELS_MAX]; /* [0]: the numbers; a bit of [k + 1]: a word of [k] that is not 0 */
-    unsigned level_count;
-    uint64_t *words;
-    size_t word_count;
-};
-
-static bool bit_tree_init(struct bit_tree *t, uint32_t bound, const struct csn_allocator *alloc) {
-    size_t sizes[LEVELS_MAX], count = bound;
-    *t = (struct bit_tree){ 0 };
-    do {
-        count = (count + WORD_BITS - 1) / WORD_BITS;
-        sizes[t->level_count++] = count;
-        t->word_count += count;
-    } while (count > 1);
-    t->words = csni_alloc_zeroed(alloc, t->word_count, sizeof *t->words);
-    if (!t->words) return false;
-    uint64_t *at = t->words;
-    for (unsigned k = 0; k < t->level_count; at += sizes[k++]) t->levels[k] = at;
-    return true;
-}
-
-static void bit_tree_add(struct bit_tree *t, uint32_t number) {
-    for (unsigned k = 0; k < t->level_count; k++, number /= WORD_BITS)
-        t->levels[k][number / WORD_BITS] |= (uint64_t)1 << number % WORD_BITS;
-}
-
-/* The greatest number below `number`, or the least above it; UINT32_MAX: none. */
-static uint32_t bit_tree_neighbour(const struct bit_tree *t, uint32_t number, bool above) {
-    for (unsigned k = 0; k < t->level_count; k++, number /= WORD_BITS) {
-        unsigned bit = number % WORD_BITS;
-        uint64_t side = above ? ~(uint64_t)1 << bit : ((uint64_t)1 << bit) - 1;
-        uint64_t found = t->levels[k][number / WORD_BITS] & side;
-        if (!found) continue;
-        uint32_t at = number / WORD_BITS;
-        for (;; k--) {
-            unsigned zeros = above ? (unsigned)__builtin_ctzll(found) : WORD_BITS - 1 - (unsigned)__builtin_clzll(found);
-            at = at * WORD_BITS + zeros;
-            if (!k) return at;
-            found = t->levels[k - 1][at];
-        }
-    }
-    return UINT32_MAX;
-}
 
 /* ---- the functions ---- */
 
@@ -67,7 +19,7 @@ struct overlaps {
     struct csni_batch *batches;
     struct csni_batch_writer *out;
     struct placed *by_start, *by_order; /* the same functions */
-    struct bit_tree kept;               /* by place */
+    struct csni_bit_tree kept;          /* by place */
     bool keeps_equal;
 };
 
@@ -107,7 +59,7 @@ static void place_functions(struct overlaps *o, uint32_t count) {
 
 /* The function that was kept and overlaps `p`. NULL: none. Those kept do not overlap each other. */
 static const struct placed *find_overlapped(const struct overlaps *o, const struct placed *p) {
-    uint32_t below = bit_tree_neighbour(&o->kept, p->at, false), above = bit_tree_neighbour(&o->kept, p->at, true);
+    uint32_t below = csni_bit_tree_neighbour(&o->kept, p->at, false), above = csni_bit_tree_neighbour(&o->kept, p->at, true);
     if (below != UINT32_MAX && o->by_start[below].end > p->start) return &o->by_start[below];
     return above != UINT32_MAX && o->by_start[above].start < p->end ? &o->by_start[above] : NULL;
 }
@@ -126,7 +78,7 @@ static bool keep_function(struct overlaps *o, const struct csni_batch *batch, co
                           const struct placed *p) {
     const struct placed *first = find_overlapped(o, p);
     if (!first) {
-        bit_tree_add(&o->kept, p->at);
+        csni_bit_tree_add(&o->kept, p->at);
         return true;
     }
     if (o->keeps_equal && first->start == p->start && first->end == p->end) return true;
@@ -152,7 +104,7 @@ csn_status csni_breakpad_drop_overlaps(const struct csni_breakpad *b, struct csn
     if (count > UINT32_MAX / 2) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%zu functions, need <= %u", count, UINT32_MAX / 2);
     struct overlaps o = { .b = b, .batches = batches, .out = out, .keeps_equal = keeps_equal };
     struct placed *all = csni_alloc_zeroed(b->alloc, 2 * count, sizeof *all);
-    bool ok = all && bit_tree_init(&o.kept, (uint32_t)count, b->alloc);
+    bool ok = all && csni_bit_tree_init(&o.kept, (uint32_t)count, b->alloc);
     if (ok) {
         o.by_start = all;
         o.by_order = all + count;
@@ -160,6 +112,6 @@ csn_status csni_breakpad_drop_overlaps(const struct csni_breakpad *b, struct csn
         drop_functions(&o);
     }
     csni_free(b->alloc, all, 2 * count * sizeof *all);
-    csni_free(b->alloc, o.kept.words, o.kept.word_count * sizeof *o.kept.words);
+    csni_bit_tree_free(&o.kept, b->alloc);
     return ok ? CSN_OK : csni_fail_memory(err, 2 * count * sizeof *all);
 }

@@ -75,6 +75,11 @@ static void lines_out_of_order(void **state) {
     /* Of two that overlap the first in the file stays. */
     expect("FILE 0 a\nFUNC 10 10 0 f\n14 4 2 0\n10 8 1 0\n18 8 3 0\n", "f@10+10 [4 a:2] [8 a:3]", "line-not-ascending:1");
     expect("FILE 0 a\nFUNC 10 10 0 f\n10 8 1 0\n14 4 2 0\n", "f@10+10 [0 a:1] [8 -]", "line-not-ascending:1");
+    /* The second goes for the first; so the third, which overlaps only the second, stays. */
+    expect("FILE 0 a\nFUNC 0 20 0 f\nc 8 3 0\n5 a 2 0\n0 a 1 0\n", "f@0+20 [0 a:1] [a -] [c a:3] [14 -]", "line-not-ascending:1");
+    expect("FILE 0 a\nFUNC 0 20 0 f\nc 8 3 0\n5 a 2 0\n0 a 1 0\n4 1 4 0\nf 1 5 0\na 2 6 0\n14 4 7 0\n",
+           "f@0+20 [0 a:1] [a a:6] [c a:3] [14 a:7] [18 -]", "line-not-ascending:3");
+    expect("FILE 0 a\nFUNC 0 20 0 f\n4 4 1 0\n4 8 2 0\n0 4 3 0\n4 4 4 0\n", "f@0+20 [0 a:3] [4 a:1] [8 -]", "line-not-ascending:2");
     /* Only what lies in the function holds. */
     expect("FILE 0 a\nFUNC 10 10 0 f\n8 a 1 0\n1e 8 2 0\n30 1 3 0\n", "f@10+10 [0 a:1] [2 -] [e a:2]", "damaged-text-line:1");
     expect("FILE 0 a\nFUNC 10 4 0 f\n10 2 1 9\n12 2 2 0\n", "f@10+4 [2 a:2]", "line-bad-file:1");
