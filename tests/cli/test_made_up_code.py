@@ -95,6 +95,21 @@ def test_jitdump(callsign, order, tmp_path):
         assert callsign.run("convert", tmp_path / "cut.dump", "-o", tmp_path / "cut").returncode in (0, 1, 2)
 
 
+def test_jitdump_of_memory_used_again(callsign, tmp_path):
+    """perf makes a mapping of each record, and of two mappings the later one holds: code that begins in later code is gone."""
+    data = struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, 1, 0, 0)
+    for start, size, name in [(0x5080, 0x100, b"gone"), (0x5400, 0x100, b"front"), (0x5000, 0x200, b"new"), (0x5480, 0x40, b"within"),
+                              (0x5100, 0x10, b"newest"), (0x5480, 0, b"empty"), (0x5300, 0x40, b"first"), (0x5340, 0x40, b"next")]:
+        data += load("<", start, size, name)
+    data += record("<", 1, struct.pack("<IIQQQQQ", 1, 1, 0x52f0, 0x5300, 0x52f0, 0x40, 2))
+    (tmp_path / "jit-1.dump").write_bytes(data)
+    callsign.good("convert", "--quiet", tmp_path / "jit-1.dump", "-o", tmp_path / "index")
+    assert [found[0][0] for found in answers(callsign, tmp_path / "index", 0x5010, 0x5090, 0x5100, 0x5410, 0x52f0, 0x532f, 0x5340)] == [
+        "new", "new", "newest", "front", "first", "first", "next"]
+    names = [json.loads(line) for line in callsign.good("dump", tmp_path / "index", "--json").splitlines()]
+    assert sorted(line["function"]["name"] for line in names if "function" in line) == ["empty", "first", "front", "new", "newest", "next"]
+
+
 REFUSED = {
     "spirv": (b"\x03\x02\x23\x07" + bytes(60), "SPIR-V module"),
     "xcoff32": (b"\x01\xdf" + bytes(60), "XCOFF object of AIX, 32 bits"),

@@ -6,6 +6,7 @@
 #include "base/core/budget.h"
 #include "base/core/cursor.h"
 #include "base/core/fail.h"
+#include "base/core/search.h"
 #include "formats/symbols/symbols_text.h"
 #include "formats/symbols/text_lines.h"
 #include "formats/symbols/v8_name.h"
@@ -21,6 +22,7 @@ struct jit_code {
     uint32_t line;            /* of V8's names */
     struct csni_span lines;   /* entries of the debug record; empty: none */
     uint64_t line_count, lines_for; /* the address that they were written for: code may have moved since */
+    bool is_gone;             /* later code was written where it begins */
 };
 
 struct jit_reading {
@@ -173,11 +175,53 @@ static int code_by_start(const void *pa, const void *pb) {
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static void add_jit_functions(struct jit_reading *r) {
-    if (r->code.count) qsort(r->code.items, r->code.count, sizeof *r->code.items, code_by_start);
+/* ---- what was written over ---- */
+
+/* The next code from `at` on of which nobody knows yet whether it is gone; next[i] is i for such a one. */
+static size_t next_unknown(size_t *next, size_t at) {
+    size_t found = at;
+    while (next[found] != found) found = next[found];
+    while (next[at] != found) {
+        size_t after = next[at];
+        next[at] = found;
+        at = after;
+    }
+    return found;
+}
+
+/* `at` is the last one of its order: what is unknown within it is older. */
+static void mark_gone(struct jit_reading *r, size_t *next, size_t at) {
+    struct jit_code *items = r->code.items;
+    const uint64_t start = items[at].start, size = items[at].size ? items[at].size : 1;
+    size_t first = csni_lower_bound(items, r->code.count, start, start);
+    for (size_t i = next_unknown(next, first); i < r->code.count && items[i].start - start < size; i = next_unknown(next, i)) {
+        items[i].is_gone = i != at;
+        next[i] = i + 1;
+    }
+}
+
+/* Memory is used again when code is gone: later code within it, from the last one back, leaves no earlier one that begins there. */
+static bool find_gone(struct jit_reading *r) {
+    const size_t count = r->code.count;
+    size_t *next = csni_alloc_zeroed(r->code.alloc, count + 1, sizeof *next);
+    size_t *places = csni_alloc_zeroed(r->code.alloc, (size_t)r->order, sizeof *places); /* 1 + the place of that order; 0: none */
+    const bool good = next && places;
+    for (size_t i = 0; good && i <= count; i++) next[i] = i;
+    for (size_t i = 0; good && i < count; i++) places[r->code.items[i].order] = i + 1;
+    for (uint64_t order = r->order; good && order--;)
+        if (places[order]) mark_gone(r, next, places[order] - 1);
+    csni_free(r->code.alloc, next, (count + 1) * sizeof *next);
+    csni_free(r->code.alloc, places, (size_t)r->order * sizeof *places);
+    return good;
+}
+
+static csn_status add_jit_functions(struct jit_reading *r, struct csn_error *err) {
+    if (!r->code.count) return CSN_OK;
+    qsort(r->code.items, r->code.count, sizeof *r->code.items, code_by_start);
+    if (!find_gone(r)) return csni_fail_memory(err, r->code.count * sizeof(size_t));
     for (size_t i = 0; i < r->code.count; i++) {
         const struct jit_code *code = &r->code.items[i];
-        if (i + 1 < r->code.count && r->code.items[i + 1].start == code->start) {
+        if (code->is_gone) {
             csni_batch_note(r->w, CSN_EVENT_DUPLICATE_REPLACED, "code at 0x%llx, by later code", (unsigned long long)code->start);
             continue;
         }
@@ -186,6 +230,7 @@ static void add_jit_functions(struct jit_reading *r) {
         csni_batch_begin_function(r->w, code->start, (uint32_t)size, csni_batch_add_string(r->w, code->name), CSNI_SOURCE_SYMBOL);
         add_jit_rows(r, code);
     }
+    return CSN_OK;
 }
 
 csn_status csni_jitdump_read(struct csni_span file, const struct csn_allocator *alloc, struct csni_batch_writer *w,
@@ -210,7 +255,7 @@ csn_status csni_jitdump_read(struct csni_span file, const struct csn_allocator *
         else if (id == JIT_CODE_DEBUG_INFO) read_debug(&r, &record);
         else if (id == JIT_CODE_CLOSE) break;
     }
-    if (status >= 0) add_jit_functions(&r);
+    if (status >= 0) status = add_jit_functions(&r, err);
     csni_vec_deinit(&r.code);
     return status;
 }
