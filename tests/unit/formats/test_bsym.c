@@ -424,6 +424,20 @@ static void version_3(void **state) {
     }
 }
 
+/* After the last function there is nothing, labels at the binary's end or not. */
+static void labels_at_the_end(void **state) {
+    (void)state;
+    uint8_t file[512];
+    size_t size = make_v3(file, false);
+    put32(file, 48 + 36 + 2 * 20 + 4, 0); /* the last symbol's length */
+    struct csn_index *index = open_bytes(file, size);
+    assert_string_equal(look_up(index, 0x80001100), "N::F()+100");
+    assert_string_equal(look_up(index, 0x80013346), "?N::F()+12346");
+    assert_string_equal(look_up(index, 0x80020000), "-");
+    assert_string_equal(look_up(index, 0x90000000), "-");
+    csn_index_close(index);
+}
+
 bool csni_bsym3_expand_page(struct csni_span page, uint8_t out[CSNI_BSYM3_PAGE_SIZE], size_t *out_size);
 
 static bool expands(const void *page, size_t size, const char *want) {
@@ -909,7 +923,7 @@ int main(void) {
         cmocka_unit_test(writes_v1_example), cmocka_unit_test(writes_v23_example), cmocka_unit_test(reads_v1_example),
         cmocka_unit_test(reads_v23_example), cmocka_unit_test(guesses_names), cmocka_unit_test(long_lengths),
         cmocka_unit_test(unsorted_symbols), cmocka_unit_test(refusals), cmocka_unit_test(later_minor),
-        cmocka_unit_test(version_3), cmocka_unit_test(byte_pairs), cmocka_unit_test(round_trips), cmocka_unit_test(losses),
+        cmocka_unit_test(version_3), cmocka_unit_test(labels_at_the_end), cmocka_unit_test(byte_pairs), cmocka_unit_test(round_trips), cmocka_unit_test(losses),
         cmocka_unit_test(names_that_become_equal),
         cmocka_unit_test(high_addresses), cmocka_unit_test(to_gsym), cmocka_unit_test(damage),
         cmocka_unit_test(expansion_is_bounded), cmocka_unit_test(memory_runs_out),

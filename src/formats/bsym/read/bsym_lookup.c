@@ -93,13 +93,13 @@ static csn_status look_in(const struct csni_bsym *b, uint32_t segment, uint32_t 
     uint32_t k = count_bsym_below(b, s, a);
     *out = (struct csni_bsym_answer){ .segment = segment, .reason = CSN_REASON_GAP, .has_segment = by_offset };
     if (!k) return CSN_NONE;
-    k--;
+    const bool is_last = k-- == s->count;
     /* Labels have no length; where one stands within a function, the function is meant. */
     for (unsigned n = 0; n < ZEROS_SKIPPED && k; n++, k--)
         if (csni_bsym_symbol_length(b, s, csni_bsym_in_order(b, s->first + k))) break;
     uint32_t symbol = csni_bsym_in_order(b, s->first + k), start = csni_bsym_symbol_address(b, symbol);
     uint32_t size = csni_bsym_symbol_length(b, s, symbol);
-    if (a - start >= size && k + 1 == s->count) return CSN_NONE;
+    if (a - start >= size && is_last) return CSN_NONE; /* labels at the end of the binary do not make it longer */
     *out = (struct csni_bsym_answer){ .segment = segment, .symbol = symbol, .start = start, .size = size,
                                       .has_segment = true, .uncertain = a - start >= size };
     if (size == CSNI_BSYM_SPLIT || (k && start - address_at(b, s, k - 1) == CSNI_BSYM_SPLIT)) join_pieces(b, s, k, out);
