@@ -249,6 +249,7 @@ static csn_status read_gnu(struct csni_span file, uint32_t load, struct csni_bat
 csn_status csni_linker_map_symbols(struct csni_span file, uint32_t load, uint32_t data, struct csni_batch_writer *w,
                                    struct csni_symbian_gather *g, struct csn_error *err) {
     if (!csni_linker_map_recognize(file)) return CSN_NONE;
+    g->binaries.items[g->binaries.count - 1].is_loaded = !load;
     return is_rvct(file) ? read_rvct(file, load, data, w, g, err) : read_gnu(file, load, w, g, err);
 }
 

@@ -18,12 +18,13 @@ void csni_symbian_gather_deinit(struct csni_symbian_gather *g) {
 }
 
 bool csni_symbian_begin_binary(struct csni_symbian_gather *g, struct csn_str name) {
-    return csni_vec_push(&g->binaries, ((struct csni_symbian_binary){ name, g->symbols.count, 0 }));
+    return csni_vec_push(&g->binaries, ((struct csni_symbian_binary){ .name = name, .first = g->symbols.count }));
 }
 
 bool csni_symbian_add_symbol(struct csni_symbian_gather *g, struct csn_str name, uint64_t address, uint64_t size, bool is_data) {
     struct csni_symbian_binary *b = &g->binaries.items[g->binaries.count - 1];
     struct csni_symbian_symbol s = { name, (uint32_t)address & ~1u, size < UINT32_MAX ? (uint32_t)size : UINT32_MAX, is_data };
+    if (!s.address && !b->count) b->is_loaded = true;
     /* Labels and linker symbols have no size. The first of a binary may stand for the whole of it. */
     if (!s.size && b->count) return true;
     b->count++;
@@ -107,7 +108,7 @@ static csn_status finish_binary(struct maker *m, size_t index, uint32_t *number,
         }
     }
     size_t code = part_data(s, count);
-    uint32_t address = UINT32_MAX;
+    uint32_t address = b->is_loaded ? 0 : UINT32_MAX;
     for (size_t i = 0; i < code; i++)
         if (s[i].address < address) address = s[i].address;
     bool good = true;

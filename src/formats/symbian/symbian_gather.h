@@ -15,6 +15,7 @@ struct csni_symbian_symbol {
 struct csni_symbian_binary {
     struct csn_str name;
     size_t first, count;  /* symbols */
+    bool is_loaded;       /* anywhere: addresses count from the beginning of its code, where there need not be a function */
 };
 
 struct csni_symbian_gather {
