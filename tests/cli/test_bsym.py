@@ -97,6 +97,23 @@ def test_gaps_and_nothing(callsign, rom):
     assert bad["frames"] == []
 
 
+@pytest.mark.parametrize("version", ["2.0", "2.3"])
+def test_an_offset_counts_from_the_code(callsign, tmp_path, version):
+    """A binary's data in RAM is lower than its code in ROM."""
+    source, index = tmp_path / "rom.symbol", tmp_path / "rom.bsym"
+    source.write_text("From    \\epoc32\\release\\armv5\\urel\\_dev_ekern.exe\n\n"
+                      "80001000    0010    Start                 a.o(.text)\n"
+                      "80001010    0010    Fault                 a.o(.text)\n"
+                      "64000000    0010    TheKernel             a.o(.data)\n")
+    callsign.good("convert", "-q", "--to", "bsym", "--bsym-version", version, source, "-o", index)
+    names = ["_dev_ekern.exe", "\\epoc32\\release\\armv5\\urel\\_dev_ekern.exe"]
+    for name in names + ["ekern.exe"] * (version == "2.0"):
+        answer, = ask(callsign, index, name + "+0x14")
+        assert answer["frames"][0]["function"] == "Fault", (name, answer)
+    answer, = ask(callsign, index, "0x64000004")
+    assert answer["frames"][0]["function"] == "TheKernel"
+
+
 def test_questions_on_stdin(callsign, rom):
     done = callsign.run("lookup", rom, stdin="80001000\n\nclock.exe + 0x28\nnonsense\n")
     assert done.returncode == 1

@@ -424,6 +424,23 @@ static void version_3(void **state) {
     }
 }
 
+/* An offset counts from the code of the unit, whose data is lower and has more symbols. */
+static void code_and_data(void **state) {
+    (void)state;
+    uint8_t file[512];
+    size_t size = make_v3(file, false), unit = 48, symbols = unit + 36;
+    put32(file, unit + 4, 1);
+    put32(file, unit + 12, 2);
+    put32(file, symbols + 20, 0x64000000);
+    put32(file, symbols + 24, 16);
+    put32(file, symbols + 40, 0x64000010);
+    struct csn_index *index = open_bytes(file, size);
+    assert_string_equal(look_up(index, 0x64000012), "F()+2");
+    assert_string_equal(look_up_named(index, "a.dll", 0x12), "N::F()+12");
+    assert_string_equal(look_up_named(index, "b.exe", 2), "N::F()+2");
+    csn_index_close(index);
+}
+
 /* After the last function there is nothing, labels at the binary's end or not. */
 static void labels_at_the_end(void **state) {
     (void)state;
@@ -923,8 +940,8 @@ int main(void) {
         cmocka_unit_test(writes_v1_example), cmocka_unit_test(writes_v23_example), cmocka_unit_test(reads_v1_example),
         cmocka_unit_test(reads_v23_example), cmocka_unit_test(guesses_names), cmocka_unit_test(long_lengths),
         cmocka_unit_test(unsorted_symbols), cmocka_unit_test(refusals), cmocka_unit_test(later_minor),
-        cmocka_unit_test(version_3), cmocka_unit_test(labels_at_the_end), cmocka_unit_test(byte_pairs), cmocka_unit_test(round_trips), cmocka_unit_test(losses),
-        cmocka_unit_test(names_that_become_equal),
+        cmocka_unit_test(version_3), cmocka_unit_test(code_and_data), cmocka_unit_test(labels_at_the_end), cmocka_unit_test(byte_pairs),
+        cmocka_unit_test(round_trips), cmocka_unit_test(losses), cmocka_unit_test(names_that_become_equal),
         cmocka_unit_test(high_addresses), cmocka_unit_test(to_gsym), cmocka_unit_test(damage),
         cmocka_unit_test(expansion_is_bounded), cmocka_unit_test(memory_runs_out),
     };

@@ -93,24 +93,52 @@ static bool is_variant(struct csn_str name, struct csn_str wanted) {
            memcmp(name.ptr + name.len - wanted.len, wanted.ptr, wanted.len) == 0;
 }
 
+/* ---- code and data ---- */
+
+static bool is_same_binary(const struct csni_bsym *b, const struct csni_bsym_segment *x, const struct csni_bsym_segment *y) {
+    struct csni_span name, other;
+    if (b->version >= CSNI_BSYM_3_0) return x->number == y->number;
+    csni_bsym_string(b, x->name, &name);
+    csni_bsym_string(b, y->name, &other);
+    return name.size == other.size && memcmp(name.ptr, other.ptr, name.size) == 0;
+}
+
+/* A binary's data in RAM stands in segments of its own, which may come first; an offset counts from its code. In version 3 that has
+ * the first of its symbols. Before, nothing tells: data has the fewer symbols. */
+static uint32_t code_of(const struct csni_bsym *b, uint32_t segment) {
+    uint32_t best = segment;
+    for (uint32_t i = 0; i < b->segment_count; i++) {
+        const struct csni_bsym_segment *s = &b->segments[i], *known = &b->segments[best];
+        const bool is_better = b->version >= CSNI_BSYM_3_0 ? s->first < known->first : s->count > known->count;
+        if (is_better && is_same_binary(b, s, known)) best = i;
+    }
+    return best;
+}
+
 csn_status csni_bsym_find(const struct csni_bsym *b, struct csn_str name, uint32_t *out_segment, uint32_t *out_how) {
     struct path wanted, path;
     if (!set_path(&wanted, "", name) || !base_of(&wanted).len) return CSN_NONE;
     *out_how = CSN_BINARY_ALIAS;
-    if (find_renamed(b, &wanted, out_segment) || find_device_path(b, &wanted, out_segment)) return CSN_OK;
+    if (find_renamed(b, &wanted, out_segment)) return CSN_OK;
+    if (find_device_path(b, &wanted, out_segment)) {
+        *out_segment = code_of(b, *out_segment);
+        return CSN_OK;
+    }
     uint32_t candidates = 0, first = 0;
     for (uint32_t i = 0; i < b->segment_count; i++) {
         struct csni_bsym_name stored = csni_bsym_segment_name(b, &b->segments[i]);
         if (!read_bsym_path(b, "", &stored, &path)) continue;
         if (csni_str_equal(base_of(&path), base_of(&wanted))) {
-            *out_segment = i;
+            *out_segment = code_of(b, i);
             *out_how = CSN_BINARY_NAMED;
             return CSN_OK;
         }
-        if (b->version <= CSNI_BSYM_2_0 && is_variant(base_of(&path), base_of(&wanted)) && !candidates++) first = i;
+        if (b->version > CSNI_BSYM_2_0 || !is_variant(base_of(&path), base_of(&wanted))) continue;
+        if (candidates && is_same_binary(b, &b->segments[first], &b->segments[i])) continue;
+        if (!candidates++) first = i;
     }
     if (!candidates) return CSN_NONE;
-    *out_segment = first;
+    *out_segment = code_of(b, first);
     *out_how = candidates > 1 ? CSN_BINARY_AMBIGUOUS : CSN_BINARY_GUESSED;
     return CSN_OK;
 }
