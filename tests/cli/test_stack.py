@@ -374,6 +374,42 @@ def test_ips_inlined_calls_are_frames_of_their_own(callsign, shapes, shapes_inde
     assert all(f["imageOffset"] == address and f["imageIndex"] == 0 for f in ours)
 
 
+INLINED = """MODULE mac arm64 0102030405060708090A0B0C0D0E0F100 app
+FILE 0 /src/main.c
+INLINE_ORIGIN 0 callee
+INLINE_ORIGIN 1 inner
+FUNC 1000 40 0 caller
+INLINE 0 5 0 0 1000 30
+INLINE 1 6 0 1 1000 20
+1000 40 7 0
+FUNC 2000 40 0 main
+2000 40 20 0
+"""
+SYMBOLICATED = {
+    "ips": json.dumps(IPS_HEAD) + "\n" + json.dumps({**IPS, "threads": [{"frames": [
+        {"imageOffset": 0x1010, "imageIndex": 0}, {"imageOffset": 0x2010, "imageIndex": 0}, {"imageOffset": 0x1010, "imageIndex": 0},
+        {"imageOffset": 0x1010, "imageIndex": 0}]}]}, indent=1) + "\n",
+    "crash": "Thread 0 Crashed:\n" + "".join(f"{i}   app  {0x104a28000 + at:#018x} 0x104a28000 + {at}\n" for i, at in enumerate([0x1010, 0x2010, 0x1010, 0x1010]))
+             + "\nBinary Images:\n0x104a28000 - 0x104a2ffff app arm64  <0102030405060708090a0b0c0d0e0f10> /nowhere/app\n",
+}
+
+
+@pytest.mark.parametrize("name", SYMBOLICATED)
+def test_reports_of_apple_that_are_symbolicated(callsign, tmp_path, name):
+    """Inlined calls stand before the frame that they were inlined into. Each was one of the frames; the report grew with each run.
+    A function that calls itself has several frames of one address."""
+    (tmp_path / "app.sym").write_text(INLINED)
+    callsign.good("convert", "-q", tmp_path / "app.sym", "-o", tmp_path / "app.gsym")
+    chain = ["inner", "callee", "caller"]
+    arguments = ["--no-search", "--index", f"app={tmp_path / 'app.gsym'}"]
+    once = callsign.good("stack", "--in-place", *arguments, stdin=SYMBOLICATED[name])
+    assert once.count("inner") == once.count("caller") == 3
+    for text in (SYMBOLICATED[name], once):
+        answer = json.loads(callsign.good("stack", "--json", *arguments, stdin=text))
+        assert [[f["function"] for f in frame["frames"]] for frame in answer["frames"]] == [chain, ["main"], chain, chain]
+        assert callsign.good("stack", "--in-place", *arguments, stdin=text) == once
+
+
 def test_samples_of_several_processes(callsign, app):
     """The same image at two places: each sample belongs to its own process."""
     text = ""

@@ -14,6 +14,8 @@
 struct crash_state {
     uint64_t inlined_at; /* pc of the inlined calls that the lines before told; 0: none */
     bool first;          /* with them the stack began */
+    bool ended;          /* the function's own line has been read; it is read again if modules are searched for it */
+    uint64_t number;     /* of that line: a function that calls itself has its pc in other lines, too */
 };
 
 /* "MyApp + 16884" */
@@ -65,6 +67,7 @@ static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     if (scan_hex(s, &start) && scan_text(s, " + ") && scan_number(s, 10, &out->value)) out->site = SITE_OFFSET;
     else out->site = read_module_offset(s, out) ? SITE_OFFSET : SITE_PC;
     if (out->site == SITE_PC) read_name(s, out);
+    out->number = number;
     if (number) out->flags = CSN_STACK_RETURN; /* also if the lines before it are missing */
     return number ? KIND_FRAME : KIND_FIRST;
 }
@@ -97,14 +100,15 @@ static enum line_kind join_inlined(struct crash_state *crash, struct csn_str lin
                                    struct line_frame *out) {
     if (kind == KIND_NONE) return kind;
     const struct crash_state before = *crash;
-    const bool continued = before.inlined_at && before.inlined_at == out->pc;
+    const bool continued = before.inlined_at && before.inlined_at == out->pc && (!before.ended || before.number == out->number);
     const bool first = kind == KIND_FIRST || (continued && before.first);
     *crash = (struct crash_state){ 0 };
     if (ends_with(line, " [inlined]")) {
-        *crash = (struct crash_state){ out->pc, first };
+        *crash = (struct crash_state){ .inlined_at = out->pc, .first = first };
         return first ? KIND_CONTEXT : open ? KIND_INSIDE : KIND_NONE;
     }
     out->own_only = continued;
+    if (continued) *crash = (struct crash_state){ out->pc, before.first, true, out->number };
     if (first) out->flags = 0;
     return first ? KIND_FIRST : kind;
 }

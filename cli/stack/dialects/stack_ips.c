@@ -82,12 +82,12 @@ static struct csn_str blanks_before(struct csn_str frame) {
     return (struct csn_str){ from, (size_t)(frame.ptr - from) };
 }
 
-/* An inlined call becomes a frame of its own before the one that it was inlined into. */
-static void fill_frame(struct json_writer *w, struct csn_str frame, const struct csn_stack_answer *answer) {
+/* An inlined call becomes a frame of its own before the one that it was inlined into; `own_only`: the report has them. */
+static void fill_frame(struct json_writer *w, struct csn_str frame, const struct csn_stack_answer *answer, bool own_only) {
     if (!answer->frame_count || (answer->candidate_count > 1 && answer->chosen == CSN_NOT_CHOSEN)) return;
     struct csn_str blanks = blanks_before(frame);
     json_copy_until(w, frame.ptr);
-    for (uint32_t k = 0; k < answer->frame_count; k++) {
+    for (uint32_t k = own_only ? answer->frame_count - 1 : 0; k < answer->frame_count; k++) {
         struct json_member members[MEMBERS_MAX];
         unsigned count = make_members(w, answer, k, members);
         json_put_object(w, frame, members, count);
@@ -99,11 +99,42 @@ static void fill_frame(struct json_writer *w, struct csn_str frame, const struct
 
 /* ---- the stacks ---- */
 
+/* The frames of a report, without the inlined calls that Apple's tools and callsign have put before them. */
+struct frame_items {
+    struct json_items items;
+    bool has_inlined; /* the last frame has some */
+};
+
+/* Whether the function was inlined into that of the next frame, which answers for both. */
+static bool is_inlined_into_next(struct csn_str frame, struct json_items rest) {
+    static const char *const places[] = { "imageOffset", "imageIndex" };
+    struct csn_str key, next, value;
+    if (!json_span_find(frame, "inline", &value) || value.ptr[0] != 't' || !json_items_next(&rest, &key, &next)) return false;
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+        bool found, next_found;
+        uint64_t number = find_number(frame, places[i], &found);
+        if (number != find_number(next, places[i], &next_found) || !found || !next_found) return false;
+    }
+    return true;
+}
+
+static struct frame_items frame_items_of(struct csn_str frames) { return (struct frame_items){ json_items_of(frames), false }; }
+
+static bool frame_items_next(struct frame_items *items, struct csn_str *frame) {
+    struct csn_str key;
+    items->has_inlined = false;
+    while (json_items_next(&items->items, &key, frame)) {
+        if (!is_inlined_into_next(*frame, items->items)) return true;
+        items->has_inlined = true;
+    }
+    return false;
+}
+
 static bool add_frames(struct stack_session *session, struct csn_str frames) {
-    struct json_items items = json_items_of(frames);
-    struct csn_str key, frame;
+    struct frame_items items = frame_items_of(frames);
+    struct csn_str frame;
     session_begin_stack(session);
-    while (json_items_next(&items, &key, &frame)) {
+    while (frame_items_next(&items, &frame)) {
         bool has_offset, has_image;
         uint64_t offset = find_number(frame, "imageOffset", &has_offset), image = find_number(frame, "imageIndex", &has_image);
         bool known = has_image && image < session->modules->count;
@@ -124,10 +155,10 @@ static bool answer_frames(struct stack_session *session, struct csn_str frames, 
         return false;
     }
     if (!w) output_stack(output, session);
-    struct json_items items = json_items_of(frames);
-    struct csn_str key, frame;
-    for (size_t i = 0; w && i < session->frame_count && json_items_next(&items, &key, &frame); i++)
-        if (frame.ptr[0] == '{') fill_frame(w, frame, &session->answers[i]);
+    struct frame_items items = frame_items_of(frames);
+    struct csn_str frame;
+    for (size_t i = 0; w && i < session->frame_count && frame_items_next(&items, &frame); i++)
+        if (frame.ptr[0] == '{') fill_frame(w, frame, &session->answers[i], items.has_inlined);
     return true;
 }
 
