@@ -193,6 +193,7 @@ enum csn_part {
     CSN_PART_PACKED,         /* BSYM 3: a compressed body with any content */
     CSN_PART_ACCELERATOR,    /* the stored accelerator (CSN_CONVERT_ACCELERATE) */
     CSN_PART_CHECKPOINTS,    /* GSYM: checkpoints, from which lookups begin within functions */
+    CSN_PART_NAMES,          /* GSYM: the name table (CSN_CONVERT_NAME_TABLE) */
     CSN_PART_COUNT,
     CSN_PART_CAPACITY = 24       /* array size in the structs below, which stays the same when parts are added */
 };

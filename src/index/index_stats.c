@@ -8,7 +8,7 @@ const char *csn_part_name(uint32_t part) {
     static const char *const names[CSN_PART_COUNT] = {
         "header", "address_table", "record_offsets", "file_table", "strings", "record_headers", "line_tables",
         "inline_trees", "merged_functions", "call_sites", "other", "padding", "object", "binaries", "prefix_tables", "tokens",
-        "aliases", "compressed", "accelerator", "checkpoints",
+        "aliases", "compressed", "accelerator", "checkpoints", "name_table",
     };
     return part < CSN_PART_COUNT ? names[part] : NULL;
 }

@@ -47,6 +47,18 @@ def test_version_2(callsign, shapes, shapes_index, tmp_path):
     assert second["code"] == first["code"] and second["rows"] == first["rows"]
 
 
+@pytest.mark.parametrize("options", [[], ["--endian", "big"], ["--to", "gsym-v2"], ["--accelerate"]])
+def test_name_table(callsign, shapes, tmp_path, options):
+    """It was padding, the part of bytes that nothing refers to."""
+    index = tmp_path / "shapes.gsym"
+    callsign.good("convert", "-q", *options, shapes.path, "-o", index)
+    without = parts(stats(callsign, index))
+    callsign.good("convert", "-q", "--name-table", *options, shapes.path, "-o", index)
+    answer = stats(callsign, index)
+    assert without["name_table"] == 0 and parts(answer)["name_table"] == 8 * answer["functions"] + 16
+    assert parts(answer)["padding"] < without["padding"] + 4
+
+
 def test_sums_agree_with_the_dump(callsign, shapes_index):
     answer = stats(callsign, shapes_index, "--top", "1000")
     lines = [json.loads(line) for line in callsign.good("dump", "--json", shapes_index).splitlines()]

@@ -7,6 +7,7 @@
 #include "base/core/alloc.h"
 #include "base/core/sort.h"
 #include "formats/gsym/gsym_accel_layout.h"
+#include "formats/gsym/read/gsym_names.h"
 
 enum csn_part csni_gsym_stats_part(uint32_t type) {
     switch (type) {
@@ -54,7 +55,7 @@ static void sort_offsets(uint64_t *offsets, size_t count) {
 
 /* ---- the sweep ---- */
 
-enum { REGION_COUNT = 12 };
+enum { REGION_COUNT = 13 };
 
 static uint64_t place_of(const struct csni_gsym *gsym, const uint8_t *p) {
     return p ? (uint64_t)(p - gsym->bytes.ptr) : 0;
@@ -64,6 +65,8 @@ static uint64_t place_of(const struct csni_gsym *gsym, const uint8_t *p) {
 static void find_gsym_regions(const struct csni_gsym *gsym, struct csni_byte_region out[REGION_COUNT]) {
     uint64_t count = gsym->address_count;
     bool first_version = gsym->version == CSNI_GSYM_VERSION_1;
+    struct csni_gsym_names names = { NULL, 0, false };
+    bool has_names = csni_gsym_find_names(gsym->bytes, gsym->big, &names);
     const struct csni_byte_region found[REGION_COUNT] = {
         { CSN_PART_HEADER, 0, first_version ? CSNI_GSYM_HEADER_SIZE : gsym->tables_end },
         { CSN_PART_HEADER, place_of(gsym, gsym->uuid.ptr), gsym->uuid.size },
@@ -80,6 +83,8 @@ static void find_gsym_regions(const struct csni_gsym *gsym, struct csni_byte_reg
         { CSN_PART_FILES, place_of(gsym, gsym->files) - CSNI_GSYM_FILE_COUNT_SIZE,
           CSNI_GSYM_FILE_COUNT_SIZE + (uint64_t)gsym->file_count * 2 * gsym->strp_size },
         { CSN_PART_STRINGS, gsym->strings_offset, gsym->strings.size },
+        { CSN_PART_NAMES, place_of(gsym, names.entries),
+          has_names ? (uint64_t)names.count * CSNI_GSYM_NAMES_ENTRY + CSNI_GSYM_NAMES_TRAILER : 0 },
     };
     memcpy(out, found, sizeof found);
 }
