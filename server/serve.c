@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/thread_start.h"
 #include "http/connections.h"
 #include "http/http_log.h"
 #include "http/listen.h"
@@ -198,7 +199,11 @@ static int run(struct server *server, const sigset_t *signals, char *why, size_t
         queue_stop(server);
         return -1;
     }
-    pthread_create(&house.thread, NULL, keep_house, &house);
+    if (!thread_start(&house.thread, keep_house, &house)) {
+        snprintf(why, why_size, "no thread can be started");
+        server_drain(server);
+        return -1;
+    }
     /* Of a store that is not huge, every file is known when the address is printed. */
     for (int i = 0; i < 50 && !atomic_load(&server->is_scanned); i++) nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
     announce(server);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "artifact_line.h"
+#include "base/thread_start.h"
 #include "store/archive_intake.h"
 #include "store/file_sync.h"
 
@@ -199,7 +200,7 @@ static void *add_files(void *context) {
 static void run_threads(struct adding *all) {
     pthread_t threads[AT_ONCE];
     size_t started = 0, wanted = all->add->opened->bucket ? 1 : all->count < AT_ONCE ? all->count : AT_ONCE;
-    while (started + 1 < wanted && pthread_create(&threads[started], NULL, add_files, all) == 0) started++;
+    while (started + 1 < wanted && thread_start(&threads[started], add_files, all)) started++;
     add_files(all);
     while (started) pthread_join(threads[--started], NULL);
     show_done(all);

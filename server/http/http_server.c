@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/thread_start.h"
 #include "http/body.h"
 #include "http/connections.h"
 #include "http/http_log.h"
@@ -359,6 +360,7 @@ int server_start(struct server *server, char *why, size_t why_size) {
     server->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, on_access, server, MHD_OPTION_EXTERNAL_LOGGER, forget_message, NULL,
         MHD_OPTION_LISTEN_SOCKET, server->listen_fd, MHD_OPTION_THREAD_POOL_SIZE, thread_count(settings),
+        MHD_OPTION_THREAD_STACK_SIZE, (size_t)SERVER_THREAD_STACK,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)settings->max_connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         (unsigned)settings->max_connections_per_address, MHD_OPTION_CONNECTION_TIMEOUT,

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
+#include "base/thread_start.h"
 #include "base/waiting.h"
 #include "http/server.h"
 
@@ -40,7 +41,7 @@ static void *work(void *context);
 static void start_worker(struct server *server) {
     if (server->worker_count < server->settings.workers + server->waiting_count &&
         server->worker_count < MOST_WORKERS + MOST_FETCH_WORKERS &&
-        pthread_create(&server->workers[server->worker_count], NULL, work, server) == 0)
+        thread_start(&server->workers[server->worker_count], work, server))
         server->worker_count++;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/thread_start.h"
 #include "http/server.h"
 
 enum { MOST_RUNNING = 64, MOST_KEPT = 1024 };
@@ -127,16 +128,6 @@ static void make_id(char out[REQUEST_ID_SIZE]) {
              b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
 }
 
-static bool start_thread(struct poll *poll) {
-    pthread_attr_t attributes;
-    pthread_t thread;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    bool worked = pthread_create(&thread, &attributes, compute, poll) == 0;
-    pthread_attr_destroy(&attributes);
-    return worked;
-}
-
 static struct poll *add_poll(struct polls *polls, struct server *server, poll_compute *compute_answer, void *work,
                              const char *tenant) {
     remove_expired(polls);
@@ -146,7 +137,7 @@ static struct poll *add_poll(struct polls *polls, struct server *server, poll_co
     *poll = (struct poll){ .polls = polls, .server = server, .compute = compute_answer, .work = work };
     make_id(poll->id);
     snprintf(poll->tenant, sizeof(poll->tenant), "%s", tenant);
-    if (!start_thread(poll)) {
+    if (!thread_start_detached(compute, poll)) {
         free(poll);
         return NULL;
     }

@@ -84,7 +84,7 @@ def limits():
 
 
 def test_security_limits_are_those_of_the_code():
-    code = "\n".join(path.read_text() for folder in ("src", "include") for path in sorted((ROOT / folder).rglob("*.[ch]")))
+    code = "\n".join(path.read_text() for folder in ("src", "include", "server") for path in sorted((ROOT / folder).rglob("*.[ch]")))
     rows = limits()
     assert len(rows) >= 25
     wrong = [(name, value) for value, name in rows
@@ -101,7 +101,7 @@ def test_parts_of_stats_are_described(callsign, shapes_index):
 
 def test_names_of_the_library_in_pages_are_declared():
     """Also those of its inside. What begins or ends with an underscore is a part of a name."""
-    code = "\n".join(path.read_text() for folder in ("src", "include") for path in sorted((ROOT / folder).rglob("*.[ch]")))
+    code = "\n".join(path.read_text() for folder in ("src", "include", "server") for path in sorted((ROOT / folder).rglob("*.[ch]")))
     declared = set(re.findall(r"\b(?:csn|CSN|csni|CSNI)_\w+", code))
     made_up = {"csn_noun_verb", "csn_x_init", "csn_X_options_init", "CSN_DEPRECATED"}
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").rglob("*.md")]

@@ -15,6 +15,7 @@ import subprocess
 import tarfile
 import threading
 import time
+import types
 
 import pytest
 
@@ -41,6 +42,23 @@ def is_ended(client):
         while client.recv(65536):
             pass
     return True
+
+
+# ---- threads ----
+
+@pytest.mark.plain_build  # frames are larger there
+def test_threads_have_stacks_of_their_own_size(callsign, tmp_path):
+    """musl gives a thread 128 KiB, as this limit does here: demangling a name that somebody uploaded ended the server."""
+    name, module = "_Z1f" + "P" * 1000 + "i", ["app", "AAAABBBBCCCCDDDDEEEEFFFF000011110"]
+    (tmp_path / "app.sym").write_text(f"MODULE Linux x86_64 {module[1]} app\nFUNC 1000 10 0 {name}\n")
+    callsign.good("store", "add", "--store", tmp_path / "store", tmp_path / "app.sym")
+    limited = tmp_path / "limited"
+    limited.write_text(f'#!/bin/sh\nulimit -s 128\nexec "{callsign.path}" "$@"\n')
+    limited.chmod(0o755)
+    with Server(types.SimpleNamespace(path=limited), tmp_path / "store") as server:
+        for _ in range(4):
+            answer = server.json("POST", "/symbolicate/v5", {"memoryMap": [module], "stacks": [[[0, 0x1000]]]})
+            assert answer["results"][0]["stacks"][0][0]["function"] == "f(int" + "*" * 1000 + ")"
 
 
 # ---- clients ----
