@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -301,6 +302,28 @@ static void refusals(void **state) {
 
 /* ---- damage ---- */
 
+/* What is said of section headers that the file does not have: how many, of which size. */
+static void section_headers_outside(void **state) {
+    (void)state;
+    enum { WIDE_SHNUM = 60, WIDE_SHDR = 64, COUNT = 0xfe00 };
+    struct wire_elf elf;
+    struct wire wire;
+    struct wire_elf_places places;
+    struct csni_span found;
+    struct csn_error err = CSN_ERROR_INIT;
+    char expected[160];
+    sample_elf(&elf, true, false);
+    wire_init(&wire, false);
+    wire_elf_build(&elf, &wire, &places);
+    csni_put16(wire.bytes + WIDE_SHNUM, COUNT, false);
+    assert_int_equal(csni_section_find_index(wire_span(&wire), &found, &err), CSN_E_TRUNCATED);
+    snprintf(expected, sizeof expected, "section headers: %d of %d bytes at 0x%zx, but the file has 0x%zx", COUNT, WIDE_SHDR,
+             places.section_headers, wire.size);
+    assert_string_equal(csn_error_text(&err), expected);
+    wire_deinit(&wire);
+    wire_elf_deinit(&elf);
+}
+
 static void embed_copy(struct csni_span index, const uint8_t *bytes, size_t size, size_t flip, uint8_t bit) {
     uint8_t *copy = malloc(size ? size : 1);
     assert_non_null(copy);
@@ -391,6 +414,7 @@ int main(void) {
         cmocka_unit_test_teardown(elf_files, release_index), cmocka_unit_test_teardown(elf_without_sections, release_index),
         cmocka_unit_test_teardown(loaded_in_relocatable, release_index), cmocka_unit_test_teardown(pe_files, release_index),
         cmocka_unit_test_teardown(macho_files, release_index), cmocka_unit_test_teardown(refusals, release_index),
+        cmocka_unit_test(section_headers_outside),
         cmocka_unit_test_teardown(a_path_is_opened_once, release_index), cmocka_unit_test_teardown(pe_file_of_headers, release_index),
         cmocka_unit_test_teardown(damaged_files, release_index), cmocka_unit_test_teardown(allocation_failures, release_index),
     };
