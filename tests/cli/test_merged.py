@@ -252,6 +252,19 @@ def test_a_weak_alias_is_not_on_top(callsign, gcc, tmp_path, first, debug):
         assert list(names) == (["strong", "weak_one"] if mode else ["strong"])
 
 
+@pytest.mark.parametrize("machine", ["x86_64", "i686"])
+def test_a_weak_alias_of_windows_is_not_on_top(callsign, tmp_path, machine):
+    """gas gives the code of a weak symbol a name of its own, which is external."""
+    (tmp_path / "a.c").write_text("__attribute__((noinline)) int strong(int x) { volatile int y = x; return y * 3; }\n"
+                                  "int weak_one(int) __attribute__((weak, alias(\"strong\")));\n"
+                                  "int main(int c, char **v) { (void)v; return strong(c) + weak_one(c); }\n")
+    run(tmp_path, need(f"{machine}-w64-mingw32-gcc"), "-O1", "a.c", "-o", "a.exe")
+    names = ["strong", ".weak.weak_one.strong" if machine == "x86_64" else ".weak._weak_one._strong"]
+    for mode in ("", "=aliases"):
+        callsign.good("convert", "-q", f"--merged-functions{mode}", tmp_path / "a.exe", "-o", tmp_path / "out")
+        assert next(list(f) for f in functions(callsign, tmp_path / "out").values() if "strong" in f) == (names if mode else names[:1])
+
+
 CONSTRUCTORS = """
 struct V { int a; V(int x); virtual ~V(); };
 extern void use(V *);

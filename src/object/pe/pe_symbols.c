@@ -122,7 +122,8 @@ static bool next_coff_symbol(struct csni_symbol_iter *iter, struct csni_symbol *
     if (symbol.kind != CSNI_SYMBOL_FILE && symbol.kind != CSNI_SYMBOL_SECTION)
         symbol.name = undecorated(object, symbol.name);
     symbol.has_aux = s.aux_count;
-    if (s.storage_class == IMAGE_SYM_CLASS_WEAK_EXTERNAL) symbol.bind = CSNI_BIND_WEAK;
+    /* ".weak.NAME.OTHER": the code that the weak external NAME stands for. */
+    if (s.storage_class == IMAGE_SYM_CLASS_WEAK_EXTERNAL || csni_str_starts(symbol.name, ".weak.")) symbol.bind = CSNI_BIND_WEAK;
     else if (s.storage_class != IMAGE_SYM_CLASS_EXTERNAL) symbol.bind = CSNI_BIND_LOCAL;
     *out = symbol;
     return true;
