@@ -96,6 +96,17 @@ def test_what_a_process_costs_at_least_is_that_of_the_table():
     assert f"only {factors[0]} to {factors[-1]} times as fast as llvm-gsymutil" in " ".join(text.split())
 
 
+def test_what_a_conversion_costs_at_least_is_that_of_the_result_file():
+    text = " ".join((ROOT / "docs/performance.md").read_text(encoding="utf-8").split())
+    results = json.loads((ROOT / re.search(r"<!-- table conversion (\S+) -->", text)[1]).read_text(encoding="utf-8"))
+    shares = {}
+    for row in results["floor"]:
+        theirs = next(run["wall_s"] for run in results["convert"] if (run["input"], run["threads"], run["tool"]) == (row["input"], 1, "llvm-gsymutil"))
+        allowed = theirs * 1000 / (8 if row["input"] == "ceph-osd" else 10)
+        shares[row["input"]] = round(100 * sum(row[f"{step}_ms"] for step in ("inflating", "touching", "compiling_plans", "stepping")) / allowed)
+    assert f"take {shares['libc']} % of the time that libc's goal allows, {shares['vmlinux']} % of vmlinux's and {shares['ceph-osd']} % of ceph-osd's" in text
+
+
 def test_each_find_of_fuzzing_is_told():
     text = (ROOT / "docs/fuzzing.md").read_text(encoding="utf-8")
     found = {row["target"] for row in table(text, "fuzzing") if row["runs that ended with a find"] != "0"} - {"all"}
