@@ -35,7 +35,7 @@ static struct csn_str inlined_names(struct stack_output *output, const struct cs
     for (uint32_t k = 0; k + 1 < answer->frame_count; k++) {
         struct csn_str name = name_text(output->names, answer->frames[k].name);
         if (used + name.len + 2 > INLINED_MAX) break;
-        if (k) used = (size_t)((char *)mempcpy(scratch + used, ", ", 2) - scratch);
+        if (k) scratch[used++] = ',', scratch[used++] = ' ';
         memcpy(scratch + used, name.ptr, name.len);
         used += name.len;
     }
