@@ -3,10 +3,12 @@
  * Source: tools/perf/Documentation/jitdump-specification.txt of Linux. */
 #include <stdlib.h>
 
+#include "base/core/alloc.h"
 #include "base/core/budget.h"
 #include "base/core/cursor.h"
 #include "base/core/fail.h"
 #include "base/core/search.h"
+#include "base/hash.h"
 #include "formats/symbols/symbols_text.h"
 #include "formats/symbols/text_lines.h"
 #include "formats/symbols/v8_name.h"
@@ -27,10 +29,11 @@ struct jit_code {
 
 struct jit_reading {
     CSNI_VEC(struct jit_code) code;
+    size_t *last_at, slots;         /* by start: the number of the last code there, from 1 on; 0: none. A power of two, half of it free */
     struct csni_batch_writer *w;
     struct csni_span pending;       /* of a debug record, for the code record after it */
     uint64_t pending_count, pending_address, order;
-    struct csni_budget budget;      /* bytes of lines: those of code that moved count again */
+    struct csni_budget budget;      /* bytes of names and lines: those of code that moved count again */
     bool big;
 };
 
@@ -55,6 +58,35 @@ static struct csn_str jit_string(struct csni_cursor *c) {
     return text;
 }
 
+/* ---- code by address ---- */
+
+static size_t *slot_of(const struct jit_reading *r, uint64_t start) {
+    size_t at = (size_t)csni_hash_u64(start) & (r->slots - 1);
+    while (r->last_at[at] && r->code.items[r->last_at[at] - 1].start != start) at = (at + 1) & (r->slots - 1);
+    return &r->last_at[at];
+}
+
+static bool grow_slots(struct jit_reading *r) {
+    enum { SLOTS_MIN = 256 };
+    const size_t old = r->slots, slots = old ? old * 2 : SLOTS_MIN;
+    size_t *last_at = csni_alloc_zeroed(r->code.alloc, slots, sizeof *last_at);
+    if (!last_at) return false;
+    csni_free(r->code.alloc, r->last_at, old * sizeof *last_at);
+    r->last_at = last_at;
+    r->slots = slots;
+    for (size_t i = 0; i < r->code.count; i++) *slot_of(r, r->code.items[i].start) = i + 1;
+    return true;
+}
+
+static csn_status add_jit_code(struct jit_reading *r, const struct jit_code *code, struct csn_error *err) {
+    if (r->code.count >= r->slots / 2 && !grow_slots(r)) return csni_fail_memory(err, r->slots * 2 * sizeof *r->last_at);
+    if (!csni_vec_push(&r->code, *code)) return csni_fail_memory(err, sizeof *code);
+    *slot_of(r, code->start) = r->code.count;
+    return CSN_OK;
+}
+
+/* ---- records ---- */
+
 static csn_status read_load(struct jit_reading *r, struct csni_cursor *c, struct csn_error *err) {
     struct jit_code code = { .order = r->order++ };
     csni_cursor_skip(c, 4 + 4 + 8); /* pid, tid, vma */
@@ -73,7 +105,7 @@ static csn_status read_load(struct jit_reading *r, struct csni_cursor *c, struct
         code.lines_for = code.start;
     }
     r->pending_count = 0;
-    return csni_vec_push(&r->code, code) ? CSN_OK : csni_fail_memory(err, sizeof code);
+    return add_jit_code(r, &code, err);
 }
 
 static void read_debug(struct jit_reading *r, struct csni_cursor *c) {
@@ -87,15 +119,17 @@ static void read_debug(struct jit_reading *r, struct csni_cursor *c) {
 static csn_status read_move(struct jit_reading *r, struct csni_cursor *c, struct csn_error *err) {
     csni_cursor_skip(c, 4 + 4 + 8); /* pid, tid, vma */
     uint64_t from = csni_cursor_u64(c), to = csni_cursor_u64(c);
-    if (c->failed) return CSN_OK;
-    for (size_t i = r->code.count; i; i--) {
-        if (r->code.items[i - 1].start != from) continue;
-        struct jit_code moved = r->code.items[i - 1];
-        moved.start = to;
-        moved.order = r->order++;
-        return csni_vec_push(&r->code, moved) ? CSN_OK : csni_fail_memory(err, sizeof moved);
+    size_t last = c->failed || !r->slots ? 0 : *slot_of(r, from);
+    if (!last) return CSN_OK;
+    struct jit_code moved = r->code.items[last - 1];
+    if (!csni_budget_charge(&r->budget, moved.name.len + moved.path.len)) {
+        csni_batch_note(r->w, CSN_EVENT_DAMAGED_RECORD, "names of code that moved to 0x%llx are more than the file can have",
+                        (unsigned long long)to);
+        return CSN_OK;
     }
-    return CSN_OK;
+    moved.start = to;
+    moved.order = r->order++;
+    return add_jit_code(r, &moved, err);
 }
 
 /* V8 counts the 64 bytes of the ELF header that perf puts before the code. */
@@ -139,12 +173,13 @@ static void add_jit_rows(struct jit_reading *r, const struct jit_code *code) {
     struct csn_str path = { "", 0 };
     uint32_t file = 0;
     uint64_t last = code->lines_for + lines_moved_by(code), first = last;
-    bool is_own = has_names_of_its_length(code), begun = false;
+    bool is_own, begun = false;
     if (!csni_budget_charge(&r->budget, code->lines.size)) {
         csni_batch_note(r->w, CSN_EVENT_DAMAGED_RECORD, "lines of code at 0x%llx are more than the file can have",
                         (unsigned long long)code->start);
         return;
     }
+    is_own = has_names_of_its_length(code);
     for (uint64_t i = 0; i < code->line_count; i++) {
         uint64_t addr = csni_cursor_u64(&c);
         uint32_t line = csni_cursor_u32(&c);
@@ -256,6 +291,7 @@ csn_status csni_jitdump_read(struct csni_span file, const struct csn_allocator *
         else if (id == JIT_CODE_CLOSE) break;
     }
     if (status >= 0) status = add_jit_functions(&r, err);
+    csni_free(alloc, r.last_at, r.slots * sizeof *r.last_at);
     csni_vec_deinit(&r.code);
     return status;
 }
