@@ -1,6 +1,7 @@
 /* Reading BTF. */
 #include "btf/btf.h"
 
+#include "base/core/budget.h"
 #include "base/core/cursor.h"
 #include "base/core/fail.h"
 
@@ -13,6 +14,7 @@ struct reading {
     bool big;
     struct csni_span types, strings;
     CSNI_VEC(uint32_t) type_offs; /* of type 1, 2, ... in `types` */
+    struct csni_budget budget;    /* bytes of strings that records name: they may share a long one */
     struct csni_btf *out;
 };
 
@@ -46,9 +48,10 @@ static csn_status read_part(struct csni_cursor *fields, struct csni_span body, c
     return csni_fail(err, CSN_E_FORMAT, name, at, "%u bytes at offset %u, the section has %zu", size, off, body.size);
 }
 
-static struct csn_str string_at(const struct reading *r, uint32_t off) {
+static struct csn_str string_at(struct reading *r, uint32_t off) {
     struct csn_str text;
     (void)csni_span_cstr(r->strings, off, &text);
+    csni_budget_charge(&r->budget, text.len);
     return text;
 }
 
@@ -105,7 +108,7 @@ static csn_status list_types(struct reading *r, struct csn_error *err) {
 }
 
 /* Empty: the type is no function. */
-static struct csn_str function_name(const struct reading *r, uint32_t type) {
+static struct csn_str function_name(struct reading *r, uint32_t type) {
     if (!type || type > r->type_offs.count) return (struct csn_str){ "", 0 };
     struct csni_cursor c = csni_cursor_at(csni_span_from(r->types, r->type_offs.items[type - 1]), r->big);
     uint32_t name = csni_cursor_u32(&c), info = csni_cursor_u32(&c);
@@ -146,6 +149,9 @@ static csn_status read_records(struct reading *r, struct csni_span part, uint32_
         for (uint32_t i = 0; i < count; i++) {
             struct csni_cursor record = csni_cursor_at(csni_cursor_bytes(&c, size), r->big);
             if (!add(r, section, &record)) return csni_fail_memory(err, sizeof(struct csni_btf_line));
+            if (csni_budget_is_exhausted(&r->budget))
+                return csni_fail(err, CSN_E_LIMIT, ".BTF.ext", off, "names and paths of records take %llu bytes, the limit",
+                                 (unsigned long long)r->budget.limit);
         }
     }
     return CSN_OK;
@@ -171,7 +177,9 @@ static csn_status read_both(struct reading *r, struct csni_span btf, struct csni
 csn_status csni_btf_read(struct csni_span btf, struct csni_span ext, const struct csn_allocator *alloc, struct csni_btf *out,
                          struct csn_error *err) {
     *out = (struct csni_btf){ .functions = { .alloc = alloc }, .lines = { .alloc = alloc } };
-    struct reading r = { .alloc = alloc, .out = out, .type_offs = { .alloc = alloc } };
+    enum { BUDGET_BASE = 1 << 20, BUDGET_A_BYTE = 64 };
+    struct reading r = { .alloc = alloc, .out = out, .type_offs = { .alloc = alloc },
+                         .budget = csni_budget_for(BUDGET_BASE, (uint64_t)btf.size + ext.size, BUDGET_A_BYTE) };
     csn_status status = read_both(&r, btf, ext, err);
     csni_vec_deinit(&r.type_offs);
     return status;

@@ -1,6 +1,7 @@
 """eBPF programs of which only BTF is left: functions and lines are those of their DWARF."""
 import json
 import re
+import struct
 import subprocess
 
 import pytest
@@ -102,3 +103,30 @@ def test_damage(callsign, objects, tmp_path):
     text = "\n".join(told)
     for part in ["magic 0x", "version 254, need 1", "header of", "is of kind", "reaches beyond", "records of"]:
         assert part in text, (part, text)
+
+
+def test_a_long_path_of_many_lines(callsign, objects, tmp_path):
+    """A line is 16 bytes, its path may be all of the strings: each was hashed for each."""
+    sections = {}
+    for name in (".BTF", ".BTF.ext"):
+        part = tmp_path / name[1:]
+        subprocess.run([need("llvm-objcopy-22"), f"--dump-section={name}={part}", objects[1], tmp_path / "copy.o"], check=True)
+        sections[name] = part.read_bytes()
+    order = "<" if sections[".BTF"][:2] == b"\x9f\xeb" else ">"
+    types, lines, count = bytearray(sections[".BTF"]), sections[".BTF.ext"], 4000
+    head, strings, size = (struct.unpack_from(order + "I", types, at)[0] for at in (4, 16, 20))
+    types = types[:head + strings + size] + b"/" + b"a" * 200000 + b"\0"
+    struct.pack_into(order + "I", types, 20, size + 200002)
+    head, functions_at, functions_size, lines_at = struct.unpack_from(order + "4I", lines, 4)
+    of_functions = lines[head + functions_at:head + functions_at + functions_size]
+    _, section, _, _, first = struct.unpack_from(order + "5I", lines, head + lines_at)
+    records = b"".join(struct.pack(order + "4I", 0, size if i % 2 else first, 0, 1 << 10) for i in range(count))
+    of_lines = struct.pack(order + "3I", 16, section, count) + records
+    lines = lines[:4] + struct.pack(order + "5I", 24, 0, len(of_functions), len(of_functions), len(of_lines)) + of_functions + of_lines
+    (tmp_path / "BTF").write_bytes(types)
+    (tmp_path / "BTF.ext").write_bytes(lines)
+    subprocess.run([need("llvm-objcopy-22"), *(f"--update-section={name}={tmp_path / name[1:]}" for name in sections),
+                    objects[1], tmp_path / "long.o"], check=True)
+    done = callsign.run("convert", tmp_path / "long.o", "-o", tmp_path / "out")
+    assert done.returncode == 1 and "names and paths of records take" in done.stderr
+    assert len(functions(callsign, tmp_path / "out")) == 4
