@@ -97,11 +97,20 @@ def go_pprof(path):
     return lines[0].replace("[dflt]", "").split(), sorted(map(tuple, found)), re.search(r"PeriodType: (.*)", head)[1], period and period[1]
 
 
+def summed(profile):
+    """gperftools writes a stack twice if others took its place in a table meanwhile."""
+    types, samples, *rest = profile
+    sums = {}
+    for values, *stack in samples:
+        sums[tuple(stack)] = tuple(map(sum, zip(values, sums.get(tuple(stack), [0] * len(values)))))
+    return types, sorted((values, *stack) for stack, values in sums.items()), *rest
+
+
 def check(callsign, path, out):
     """Ours, written as pprof, against the original, both read by go tool pprof."""
     callsign.good("profile", path, "-o", out, "-q", "--no-search")
     ours, theirs = go_pprof(out), go_pprof(path)
-    assert ours == theirs
+    assert summed(ours) == summed(theirs)
     return ours
 
 
