@@ -16,31 +16,31 @@ static size_t escape_size(struct csn_str name, size_t at, char *out) {
     return high >= 0 && low >= 0 && c > 0x20 && c < 0x7f ? digits + 2 - at : 0;
 }
 
-/* "camlFoo$25": a constant. */
+/* "camlFoo$25": a constant, which has no number after it. */
 static bool is_number(struct csn_str text) {
     for (size_t at = 0; at < text.len; at++)
         if (!csni_is_decimal(text.ptr[at])) return false;
     return text.len > 0;
 }
 
-static size_t separator_size(struct csn_str name, size_t at) {
+static size_t separator_size(struct csn_str name, size_t at, bool had_number) {
     char c;
     struct csn_str rest = csni_part(name, at + 1, name.len);
     if (!rest.len) return 0;
     switch (name.ptr[at]) {
     case '.': return 1;
     case '_': return rest.ptr[0] == '_' ? 2 : 0;
-    case '$': return !escape_size(name, at, &c) || is_number(rest) ? 1 : 0;
+    case '$': return !escape_size(name, at, &c) || (!had_number && is_number(rest)) ? 1 : 0;
     default: return 0;
     }
 }
 
 /* Where the name is that follows the modules, which begin with capital letters; name.len: there is none. Underscores within it are its
  * own: `in_`, `a__b`. */
-static size_t find_member(struct csn_str name) {
+static size_t find_member(struct csn_str name, bool had_number) {
     for (size_t at = 0, part = 0; at < name.len;) {
         if (at == part && !csni_is_upper(name.ptr[at])) return at;
-        size_t size = separator_size(name, at);
+        size_t size = separator_size(name, at, had_number);
         at += size ? size : 1;
         if (size) part = at;
     }
@@ -48,14 +48,23 @@ static size_t find_member(struct csn_str name) {
 }
 
 /* The number after a name; a number alone ("camlFoo__5") is the name. */
-static void drop_stamp(struct csn_str *name) {
+static bool drop_number(struct csn_str *name) {
     struct csn_str bare = *name;
-    if (csni_drop_number(&bare, "_") && (bare.ptr[bare.len - 1] != '_' || find_member(bare) < bare.len)) *name = bare;
+    if (!csni_drop_number(&bare, "_") || (bare.ptr[bare.len - 1] == '_' && find_member(bare, true) == bare.len)) return false;
+    *name = bare;
+    return true;
+}
+
+/* "_code" after a number: of a function. Modules may be called so. */
+static bool drop_code(struct csn_str *name) {
+    if (name->len < 7 || memcmp(name->ptr + name->len - 5, "_code", 5) != 0 || !csni_is_decimal(name->ptr[name->len - 6])) return false;
+    name->len -= 5;
+    return true;
 }
 
 static bool has_separator(struct csn_str name) {
     for (size_t at = 0; at < name.len; at++)
-        if (separator_size(name, at)) return true;
+        if (separator_size(name, at, false)) return true;
     return false;
 }
 
@@ -64,14 +73,13 @@ bool csni_ocaml_demangle(struct csn_str name, struct csni_name_text *out) {
     if (name.ptr[0] == '_') name = csni_part(name, 1, name.len);
     if (name.len < 5 || !csni_starts_with(name, "caml") || !csni_is_upper(name.ptr[4])) return false;
     name = csni_part(name, 4, name.len);
-    bool has_member = has_separator(name);
-    bool code = has_member && name.len > 5 && memcmp(name.ptr + name.len - 5, "_code", 5) == 0;
-    if (code) name.len -= 5;
-    for (int numbers = code ? 2 : 1; has_member && numbers; numbers--) drop_stamp(&name);
-    size_t member = find_member(name);
+    bool has_member = has_separator(name), had_number = false;
+    int numbers = has_member && drop_code(&name) ? 2 : 1;
+    for (; has_member && numbers; numbers--) had_number |= drop_number(&name);
+    size_t member = find_member(name, had_number);
     for (size_t at = 0, size; at < name.len; at += size) {
         char c = '.';
-        size = at < member ? separator_size(name, at) : 0;
+        size = at < member ? separator_size(name, at, had_number) : 0;
         if (size && at + size < name.len) {
             csni_name_put_char(out, '.');
             continue;
