@@ -33,6 +33,7 @@ check:
 
 check-builds:
 	@scripts/install-deps build demo test machines
+	@$(MAKE) --no-print-directory all
 	@scripts/check --builds
 
 check-full:
