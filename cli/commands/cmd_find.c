@@ -90,7 +90,7 @@ static void put_query(struct find_run *run, const struct find_query *query, cons
     json_end_line(&json);
 }
 
-static enum exit_code find_all(struct find_run *run, const struct csn_index *index, const struct find_query *queries,
+static enum exit_code find_all(struct find_run *run, const char *path, const struct csn_index *index, const struct find_query *queries,
                                size_t count) {
     bool has_all = true;
     if (!find_walk_init(&run->walk, index, queries, count)) {
@@ -98,7 +98,8 @@ static enum exit_code find_all(struct find_run *run, const struct csn_index *ind
         return EXIT_FAILED;
     }
     bool good = find_walk_run(&run->walk);
-    if (!good) cli_error_memory("matches");
+    if (!good && run->walk.status == CSN_E_MEMORY) cli_error_memory("matches");
+    else if (!good) cli_error_status(path, run->walk.status, &run->walk.err);
     for (size_t i = 0; good && i < count; i++) {
         put_query(run, &queries[i], &run->walk.matches[i]);
         has_all = has_all && run->walk.matches[i].count;
@@ -118,7 +119,7 @@ static enum exit_code find_in(struct find_run *run, const char *path, char **tex
         cli_error_memory("names");
     } else if (symbol_search_begin_with(&search, &run->values->companions, &run->values->cache, run->values->offline)) {
         if (open_index_through(path, &run->values->companions, &search, &opened)) {
-            code = find_all(run, opened.index, queries, count);
+            code = find_all(run, path, opened.index, queries, count);
             if (code == EXIT_WORKED && opened.partial) code = EXIT_PARTIAL;
             close_index(&opened);
         }

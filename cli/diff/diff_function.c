@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/read_budget.h"
 #include "ui/growing.h"
 #include "ui/sorting.h"
 
@@ -27,15 +28,13 @@ int diff_by_name(const void *a, const void *b) {
     return (left->record.offset > right->record.offset) - (left->record.offset < right->record.offset);
 }
 
-enum { SHARED_TIMES = 32, SHARED_FREE = 1 << 20 };
-
 bool diff_scratch_init(struct diff_scratch *capacity, const struct csn_index *a, const struct csn_index *b) {
     *capacity = (struct diff_scratch){ .indexes = { a, b } };
     for (int k = 0; k < 2; k++) {
         struct csn_index_info info;
         csn_index_get_info(capacity->indexes[k], &info, sizeof(info));
         capacity->file_counts[k] = info.file_count;
-        capacity->left[k] = (info.file_size + SHARED_FREE) * SHARED_TIMES;
+        capacity->left[k] = read_budget_of(capacity->indexes[k]);
     }
     capacity->equal_file = calloc((size_t)capacity->file_counts[0] + 1, sizeof(*capacity->equal_file));
     return capacity->equal_file != NULL;
@@ -126,7 +125,7 @@ static csn_status gather_sites(struct diff_scratch *capacity, int k, const struc
     if (status < 0) return status;
     while ((status = csn_call_site_iter_next(&iter, &site, err)) == CSN_OK) {
         struct diff_site found = { site.return_offset, site.flags, { "", 0 } };
-        if (!diff_spend(&capacity->left[k], 1 + (uint64_t)site.pattern_count)) return CSN_E_LIMIT;
+        if (!read_budget_spend(&capacity->left[k], 1 + (uint64_t)site.pattern_count)) return CSN_E_LIMIT;
         for (uint32_t p = 0; p < site.pattern_count; p++) {
             csn_call_site_pattern(capacity->indexes[k], &site, p, &found.pattern, NULL);
             if (!add_site(capacity, k, count, found)) return CSN_E_MEMORY;
@@ -172,7 +171,7 @@ static csn_status gather_merged(struct diff_scratch *capacity, int k, const stru
         struct diff_function *merged = &list->items[list->count++];
         *merged = diff_function_read(index, &record);
         if (merged->status < 0) return merged->status;
-        if (!diff_spend(&capacity->left[k], 1 + merged->function.name.len)) return CSN_E_LIMIT;
+        if (!read_budget_spend(&capacity->left[k], 1 + merged->function.name.len)) return CSN_E_LIMIT;
     }
     if (list->count) qsort(list->items, list->count, sizeof(*list->items), diff_by_name);
     return status < 0 ? status : CSN_OK;

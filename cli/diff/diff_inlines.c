@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/read_budget.h"
 #include "ui/growing.h"
 #include "ui/sorting.h"
 
@@ -32,7 +33,7 @@ struct range_reader {
 static void read_ahead(struct range_reader *reader) {
     struct csn_range *range = &reader->ahead;
     do {
-        reader->has_ahead = diff_spend(reader->left, 1) &&
+        reader->has_ahead = read_budget_spend(reader->left, 1) &&
                             csn_inline_node_range(reader->node, reader->k, range, NULL) == CSN_OK;
         reader->k++;
     } while (reader->has_ahead && range->start == range->end);
@@ -73,7 +74,7 @@ static csn_status next_call(struct csn_inline_iter *iter, const struct diff_side
     csn_status status;
     do {
         status = csn_inline_iter_next(iter, out, err);
-        if (status == CSN_OK && !diff_spend(side->left, 1 + out->name.len / NAME_PIECE)) return CSN_E_LIMIT;
+        if (status == CSN_OK && !read_budget_spend(side->left, 1 + out->name.len / NAME_PIECE)) return CSN_E_LIMIT;
     } while (status == CSN_OK && out->depth == 0);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "input/read_budget.h"
 #include "ui/path_text.h"
 
 struct diff_path diff_path_of(const struct csn_index *index, uint32_t idx) {
@@ -56,12 +57,6 @@ bool diff_paths_equal(struct diff_path a, struct diff_path b) {
     return diff_paths_compare(a, b) == 0;
 }
 
-bool diff_spend(uint64_t *left, uint64_t count) {
-    bool enough = *left > count;
-    *left = enough ? *left - count : 0;
-    return enough;
-}
-
 csn_status diff_rows_init(struct diff_rows *rows, const struct csn_index *index, const struct csn_record *record,
                           uint64_t size, uint64_t *left, struct csn_error *err) {
     *rows = (struct diff_rows){ .index = index, .left = left, .start = record->start, .size = size };
@@ -81,7 +76,7 @@ static bool repeats(const struct diff_rows *rows, const struct diff_row *row) {
 csn_status diff_rows_next(struct diff_rows *rows, struct diff_row *out, struct csn_error *err) {
     while (rows->status == CSN_OK) {
         struct csn_row row = rows->ahead;
-        if (!diff_spend(rows->left, 1)) return CSN_E_LIMIT;
+        if (!read_budget_spend(rows->left, 1)) return CSN_E_LIMIT;
         rows->status = csn_row_iter_next(&rows->iter, &rows->ahead, err);
         if (rows->status < 0) return rows->status;
         if (rows->status == CSN_OK && rows->ahead.addr == row.addr) continue;

@@ -17,9 +17,6 @@ bool diff_paths_equal(struct diff_path a, struct diff_path b);
 /* -1, 0, 1 by the bytes of the whole paths. */
 int diff_paths_compare(struct diff_path a, struct diff_path b);
 
-/* Takes `count` from what may yet be read of an index (struct diff_room); false: there is no more. */
-bool diff_spend(uint64_t *left, uint64_t count);
-
 struct diff_row {
     uint64_t offset;     /* from the start of the function */
     uint32_t file, line; /* both 0: from here on no line is known */
@@ -29,7 +26,7 @@ struct diff_row {
  * function), and without those that repeat the one before. */
 struct diff_rows {
     const struct csn_index *index;
-    uint64_t *left;      /* of what may be read */
+    uint64_t *left;      /* of what may be read: input/read_budget.h */
     struct csn_row_iter iter;
     uint64_t start, size;
     struct csn_row ahead;

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "input/functions_of_name.h"
+#include "input/read_budget.h"
+#include "ui/growing.h"
 
 enum { SCRATCH_SIZE = 1 << 16 };
 
@@ -27,7 +29,8 @@ static bool choose_files(struct find_walk *walk) {
 bool find_walk_init(struct find_walk *walk, const struct csn_index *index, const struct find_query *queries, size_t count) {
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
-    *walk = (struct find_walk){ .index = index, .queries = queries, .query_count = count, .file_count = info.file_count };
+    *walk = (struct find_walk){ .index = index, .queries = queries, .query_count = count, .file_count = info.file_count,
+                                .left = read_budget_of(index), .err = CSN_ERROR_INIT };
     walk->matches = calloc(count ? count : 1, sizeof(*walk->matches));
     if (info.format == CSN_FORMAT_BSYM) {
         walk->scratch = malloc(SCRATCH_SIZE);
@@ -48,16 +51,20 @@ void find_walk_deinit(struct find_walk *walk) {
     *walk = (struct find_walk){ .index = NULL };
 }
 
-static bool add_match(struct find_matches *matches, const struct find_match *match) {
-    if (matches->count == matches->capacity) {
-        size_t capacity = matches->capacity ? matches->capacity * 2 : 16;
-        struct find_match *items = reallocarray(matches->items, capacity, sizeof(*items));
-        if (!items) return false;
-        matches->items = items;
-        matches->capacity = capacity;
+static bool add_match(struct find_walk *walk, size_t q, const struct find_match *match) {
+    struct find_matches *matches = &walk->matches[q];
+    if (!reserve_items(&matches->items, &matches->capacity, matches->count + 1, sizeof(*matches->items))) {
+        walk->status = CSN_E_MEMORY;
+        return false;
     }
     matches->items[matches->count++] = *match;
     return true;
+}
+
+static bool spend(struct find_walk *walk, uint64_t count) {
+    if (read_budget_spend(&walk->left, count)) return true;
+    walk->status = read_budget_fail(walk->index, &walk->err);
+    return false;
 }
 
 /* ---- names ---- */
@@ -80,13 +87,15 @@ static void take_first_row(const struct find_walk *walk, const struct csn_record
 
 /* Adds the function to each query that names it. */
 static bool match_name(struct find_walk *walk, const struct csn_function *function, struct csn_str name,
-                       const struct csn_record *record, uint32_t idx, uint32_t merged) {
+                       const struct csn_record *record, uint32_t idx, bool is_merged) {
+    if (!spend(walk, 1 + name.len)) return false;
     for (size_t q = 0; q < walk->query_count; q++) {
         const struct find_query *query = &walk->queries[q];
         if (query->kind == FIND_LINE || !find_query_has_name(query, name, &walk->demangler)) continue;
-        struct find_match match = { .addr = function->start, .size = function->size, .function = idx, .merged = merged };
+        struct find_match match = { .addr = function->start, .size = function->size, .function = idx, .is_merged = is_merged };
+        if (is_merged) match.merged = *record;
         if (record) take_first_row(walk, record, &match);
-        if (!add_match(&walk->matches[q], &match)) return false;
+        if (!add_match(walk, q, &match)) return false;
     }
     return true;
 }
@@ -96,9 +105,9 @@ static bool match_merged(struct find_walk *walk, const struct csn_record *record
     struct csn_record merged;
     struct csn_function function;
     if (csn_merged_iter_init(&iter, walk->index, record, NULL) != CSN_OK) return true;
-    for (uint32_t i = 1; csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK; i++) {
+    while (csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK) {
         if (csn_record_function(walk->index, &merged, &function, NULL) != CSN_OK) continue;
-        if (!match_name(walk, &function, function.name, &merged, idx, i)) return false;
+        if (!match_name(walk, &function, function.name, &merged, idx, true)) return false;
     }
     return true;
 }
@@ -114,10 +123,11 @@ static bool match_rows(struct find_walk *walk, size_t q, const struct csn_functi
     bool was = false;
     if (csn_row_iter_init(&iter, walk->index, record, NULL) != CSN_OK) return true;
     while (csn_row_iter_next(&iter, &row, NULL) == CSN_OK) {
+        if (!spend(walk, 1)) return false;
         bool is = row.line == walk->queries[q].line && row.file < walk->file_count && is_file[row.file];
         if (is && !was) {
             const struct find_match match = { .addr = row.addr, .size = function->size, .function = idx, .file = row.file, .line = row.line };
-            if (!add_match(&walk->matches[q], &match)) return false;
+            if (!add_match(walk, q, &match)) return false;
         }
         was = is;
     }
@@ -129,7 +139,7 @@ static bool match_function(struct find_walk *walk, uint32_t idx) {
     struct csn_record record;
     if (csn_index_function(walk->index, idx, &function, NULL) != CSN_OK) return true;
     bool has_record = csn_index_record(walk->index, idx, &record, NULL) == CSN_OK;
-    if (!match_name(walk, &function, function_name(walk, idx, function.name), has_record ? &record : NULL, idx, 0)) return false;
+    if (!match_name(walk, &function, function_name(walk, idx, function.name), has_record ? &record : NULL, idx, false)) return false;
     if (has_record && function.has_merged && !match_merged(walk, &record, idx)) return false;
     for (size_t q = 0; q < walk->query_count && has_record && function.has_lines; q++)
         if (walk->queries[q].kind == FIND_LINE && !match_rows(walk, q, &function, &record, idx)) return false;
@@ -145,8 +155,9 @@ bool find_walk_run_over(struct find_walk *walk, const uint32_t *functions, size_
 /* The library finds it, with its name table if there is one. */
 static bool find_mangled(struct find_walk *walk, const char *text) {
     size_t count = 0;
-    uint32_t *functions = functions_of_name(walk->index, (struct csn_str){ text, strlen(text) }, &count);
-    const bool good = functions && find_walk_run_over(walk, functions, count);
+    uint32_t *functions;
+    walk->status = functions_of_name(walk->index, (struct csn_str){ text, strlen(text) }, &functions, &count, &walk->err);
+    const bool good = walk->status >= 0 && find_walk_run_over(walk, functions, count);
     free(functions);
     return good;
 }
@@ -165,26 +176,21 @@ bool find_walk_visit_names(struct find_walk *walk, uint32_t idx, find_name_visit
     struct csn_record record, merged;
     struct csn_merged_iter iter;
     if (csn_index_function(walk->index, idx, &function, NULL) != CSN_OK) return true;
-    if (!visit(context, idx, function_name(walk, idx, function.name))) return false;
+    struct csn_str name = function_name(walk, idx, function.name);
+    if (!spend(walk, 1 + name.len) || !visit(context, idx, name)) return false;
     if (!function.has_merged || csn_index_record(walk->index, idx, &record, NULL) != CSN_OK) return true;
     if (csn_merged_iter_init(&iter, walk->index, &record, NULL) != CSN_OK) return true;
-    while (csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK)
-        if (csn_record_function(walk->index, &merged, &function, NULL) == CSN_OK && !visit(context, idx, function.name)) return false;
+    while (csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK) {
+        if (csn_record_function(walk->index, &merged, &function, NULL) != CSN_OK) continue;
+        if (!spend(walk, 1 + function.name.len) || !visit(context, idx, function.name)) return false;
+    }
     return true;
 }
 
 struct csn_str find_walk_name(struct find_walk *walk, const struct find_match *match) {
     struct csn_function function;
-    struct csn_record record, merged;
-    struct csn_merged_iter iter;
-    struct csn_str none = { "", 0 };
-    if (!match->merged)
-        return csn_index_function(walk->index, match->function, &function, NULL) == CSN_OK
-                   ? function_name(walk, match->function, function.name) : none;
-    if (csn_index_record(walk->index, match->function, &record, NULL) != CSN_OK) return none;
-    if (csn_merged_iter_init(&iter, walk->index, &record, NULL) != CSN_OK) return none;
-    for (uint32_t i = 1; csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK; i++)
-        if (i == match->merged)
-            return csn_record_function(walk->index, &merged, &function, NULL) == CSN_OK ? function.name : none;
-    return none;
+    csn_status status = match->is_merged ? csn_record_function(walk->index, &match->merged, &function, NULL)
+                                         : csn_index_function(walk->index, match->function, &function, NULL);
+    if (status != CSN_OK) return (struct csn_str){ "", 0 };
+    return match->is_merged ? function.name : function_name(walk, match->function, function.name);
 }

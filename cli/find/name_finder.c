@@ -30,19 +30,26 @@ static bool compare_name(void *context, uint32_t function, struct csn_str name) 
     return !search->found;
 }
 
-/* Those among the candidates. False: no memory. */
-static bool keep_named(const struct csn_index *index, struct csn_str name, struct name_candidates *candidates) {
+/* Why the walk ended. */
+static csn_status walk_status(const struct find_walk *walk, struct csn_error *err) {
+    *err = walk->err;
+    return walk->status;
+}
+
+/* Those among the candidates. */
+static csn_status keep_named(const struct csn_index *index, struct csn_str name, struct name_candidates *candidates, struct csn_error *err) {
     struct find_walk walk;
     size_t kept = 0;
-    if (!find_walk_init(&walk, index, NULL, 0)) return false;
-    for (size_t i = 0; i < candidates->count; i++) {
+    if (!find_walk_init(&walk, index, NULL, 0)) return CSN_E_MEMORY;
+    for (size_t i = 0; i < candidates->count && walk.status >= 0; i++) {
         struct stored_search search = { .name = name };
         find_walk_visit_names(&walk, candidates->functions[i], compare_name, &search);
         if (search.found) candidates->functions[kept++] = candidates->functions[i];
     }
     candidates->count = kept;
+    const csn_status status = walk_status(&walk, err);
     find_walk_deinit(&walk);
-    return true;
+    return status;
 }
 
 /* False: it is not to be had, now or at all. */
@@ -54,19 +61,20 @@ static bool has_table(struct name_finder *finder, const struct csn_index *index,
     return !finder->has_no_table;
 }
 
-uint32_t *name_finder_stored(struct name_finder *finder, const struct csn_index *index, struct csn_str name, size_t *count) {
+csn_status name_finder_stored(struct name_finder *finder, const struct csn_index *index, struct csn_str name, uint32_t **out,
+                              size_t *count, struct csn_error *err) {
     struct name_candidates candidates;
+    *out = NULL;
+    *count = 0;
     if (!has_table(finder, index, false)) {
         finder->stored_cost++;
-        return functions_of_name(index, name, count);
+        return functions_of_name(index, name, out, count, err);
     }
-    if (!name_table_stored(&finder->table, name, &candidates)) return NULL;
-    if (candidates.count && !keep_named(index, name, &candidates)) {
-        free(candidates.functions);
-        return NULL;
-    }
+    if (!name_table_stored(&finder->table, name, &candidates)) return CSN_E_MEMORY;
+    const csn_status status = keep_named(index, name, &candidates, err);
+    *out = candidates.functions;
     *count = candidates.count;
-    return candidates.functions;
+    return status;
 }
 
 /* ---- demangled names ---- */
@@ -90,13 +98,16 @@ static uint64_t *starts_of(const struct find_matches *matches) {
     return starts;
 }
 
-uint64_t *name_finder_shown(struct name_finder *finder, const struct csn_index *index, const char *name, size_t *count) {
+csn_status name_finder_shown(struct name_finder *finder, const struct csn_index *index, const char *name, uint64_t **out,
+                             size_t *count, struct csn_error *err) {
     struct find_query query;
     struct find_walk walk;
     find_query_of_name(name, &query);
-    if (!find_walk_init(&walk, index, &query, 1)) return NULL;
-    uint64_t *starts = run_walk(finder, &walk) ? starts_of(walk.matches) : NULL;
-    *count = starts ? walk.matches->count : 0;
+    if (!find_walk_init(&walk, index, &query, 1)) return CSN_E_MEMORY;
+    *out = run_walk(finder, &walk) ? starts_of(walk.matches) : NULL;
+    *count = *out ? walk.matches->count : 0;
+    csn_status status = walk_status(&walk, err);
+    if (status >= 0 && !*out) status = CSN_E_MEMORY;
     find_walk_deinit(&walk);
-    return starts;
+    return status;
 }

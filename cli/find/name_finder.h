@@ -13,10 +13,12 @@ struct name_finder {
 };
 void name_finder_deinit(struct name_finder *finder);
 
-/* Their numbers, ascending; the caller frees them. NULL: no memory. */
-uint32_t *name_finder_stored(struct name_finder *finder, const struct csn_index *index, struct csn_str name, size_t *count);
+/* Their numbers, ascending; the caller frees *out. CSN_OK, with none as well, or a failure. */
+csn_status name_finder_stored(struct name_finder *finder, const struct csn_index *index, struct csn_str name, uint32_t **out,
+                              size_t *count, struct csn_error *err);
 
-/* Where functions start that `callsign find` has for a name, ascending; the caller frees them. NULL: no memory. */
-uint64_t *name_finder_shown(struct name_finder *finder, const struct csn_index *index, const char *name, size_t *count);
+/* Where functions start that `callsign find` has for a name, ascending; the same. */
+csn_status name_finder_shown(struct name_finder *finder, const struct csn_index *index, const char *name, uint64_t **out,
+                             size_t *count, struct csn_error *err);
 
 #endif

@@ -17,7 +17,7 @@ struct name_table {
 };
 
 /* With an entry for each stored name; with_words: also for the words of the demangled ones, but for those in brackets. False: no
- * memory, or there would be too many entries; the table is empty then. */
+ * memory, or there would be too many entries or names to read; the table is empty then. */
 bool name_table_make(struct name_table *table, const struct csn_index *index, bool with_words);
 void name_table_deinit(struct name_table *table);
 

@@ -4,7 +4,7 @@
 
 #include <callsign/inspect.h>
 
-/* Their numbers, as csn_index_find_name() finds them; the caller frees them. NULL: no memory. */
-uint32_t *functions_of_name(const struct csn_index *index, struct csn_str name, size_t *count);
+/* Their numbers, as csn_index_find_name() finds them; the caller frees *out. CSN_OK, CSN_NONE, or a failure. */
+csn_status functions_of_name(const struct csn_index *index, struct csn_str name, uint32_t **out, size_t *count, struct csn_error *err);
 
 #endif

@@ -316,7 +316,7 @@ struct symbol_answers {
     struct answer_printer *printer;
     uint64_t offset, last;
     struct out_buffer *out;
-    bool found;
+    bool found, failed;
 };
 
 static void put_behind_start(struct symbol_answers *answers, uint64_t start) {
@@ -328,47 +328,66 @@ static void put_behind_start(struct symbol_answers *answers, uint64_t start) {
     answers->found = true;
 }
 
+/* An index that is read from a server says itself what failed. */
+static void fail_search(struct symbol_answers *answers, const struct name_finder *finder, csn_status status, const struct csn_error *err) {
+    answers->failed = true;
+    if (status == CSN_E_MEMORY) cli_error_memory("functions");
+    else if (!finder->is_remote) cli_error_status(answers->target->path, status, err);
+}
+
 /* A name as the index has it. */
 static void put_stored_name(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, struct csn_str name) {
+    struct csn_error err = CSN_ERROR_INIT;
     size_t count;
     uint64_t start;
-    uint32_t *matches = name_finder_stored(finder, index, name, &count);
-    if (!matches) cli_error_memory("functions");
-    for (size_t i = 0; matches && i < count; i++)
+    uint32_t *matches;
+    const csn_status status = name_finder_stored(finder, index, name, &matches, &count, &err);
+    if (status < 0) fail_search(answers, finder, status, &err);
+    for (size_t i = 0; status >= 0 && i < count; i++)
         if (csn_index_function_start(index, matches[i], &start, NULL) == CSN_OK) put_behind_start(answers, start);
     free(matches);
 }
 
 /* Functions that `callsign find` has for the name. */
 static void put_demangled_name(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, const char *name) {
+    struct csn_error err = CSN_ERROR_INIT;
     size_t count;
-    uint64_t *starts = name_finder_shown(finder, index, name, &count);
-    if (!starts) cli_error_memory("functions");
-    for (size_t i = 0; starts && i < count; i++) put_behind_start(answers, starts[i]);
+    uint64_t *starts;
+    const csn_status status = name_finder_shown(finder, index, name, &starts, &count, &err);
+    if (status < 0) fail_search(answers, finder, status, &err);
+    for (size_t i = 0; status >= 0 && i < count; i++) put_behind_start(answers, starts[i]);
     free(starts);
 }
 
-static bool put_symbol_of(struct lookup_target *target, struct name_finder *finder, const struct csn_index *index,
-                          struct answer_printer *printer, const char *name, uint64_t offset, struct out_buffer *out) {
-    struct symbol_answers answers = { .target = target, .printer = printer, .offset = offset, .last = UINT64_MAX, .out = out };
-    put_stored_name(&answers, finder, index, str_of(name));
-    if (!answers.found) put_demangled_name(&answers, finder, index, name);
-    return answers.found;
+static void put_symbol_of(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, const char *name) {
+    const bool had_some = answers->found;
+    answers->found = false;
+    answers->last = UINT64_MAX;
+    put_stored_name(answers, finder, index, str_of(name));
+    if (!answers->found && !answers->failed) put_demangled_name(answers, finder, index, name);
+    answers->found = answers->found || had_some;
 }
 
-static bool put_symbol(struct lookup_target *target, struct answer_printer *printer, struct csn_str text, uint64_t offset,
-                       struct out_buffer *out) {
+/* NULL: it is answered. */
+static const char *put_symbol(struct lookup_target *target, struct answer_printer *printer, struct csn_str text, uint64_t offset,
+                              struct out_buffer *out) {
+    struct symbol_answers answers = { .target = target, .printer = printer, .offset = offset, .out = out };
     char *name = strndup(text.ptr, text.len);
-    bool found = false;
-    if (!name) cli_error_memory("a name");
-    else if (!target->is_segmented) found = put_symbol_of(target, &target->finder, printer->query.index, printer, name, offset, out);
+    if (!name) {
+        cli_error_memory("a name");
+        answers.failed = true;
+    } else if (!target->is_segmented) {
+        put_symbol_of(&answers, &target->finder, printer->query.index, name);
+    }
     for (size_t i = 0; name && target->is_segmented && i < target->module_count; i++) {
         struct target_module *segment = &target->modules[i];
         const struct csn_index *index = module_index(target, segment);
-        if (index && put_symbol_of(target, &segment->finder, index, printer, name, offset, out)) found = true;
+        if (index) put_symbol_of(&answers, &segment->finder, index, name);
     }
     free(name);
-    return found;
+    if (answers.found) return NULL;
+    return answers.failed ? "a name that could not be looked for"
+                          : "neither an address nor an offset within 64 bits from a function of the index";
 }
 
 /* ---- any text ---- */
@@ -390,7 +409,6 @@ const char *lookup_target_run(struct lookup_target *target, struct answer_printe
     else if (file_offset_parse(text, &a)) return put_file_offset(target, printer, a, out);
     else if (!named_address_parse(text, &name, &a)) return address_fault(text);
     else if (target->is_process) return "not a hexadecimal address, and functions of a process are not found by name";
-    else if (!put_symbol(target, printer, name, a, out))
-        return "neither an address nor an offset within 64 bits from a function of the index";
+    else return put_symbol(target, printer, name, a, out);
     return NULL;
 }

@@ -33,7 +33,8 @@ CSN_API csn_status csn_index_function(const struct csn_index *index, uint32_t id
 /* Finds the functions of a name, as it is stored: mangled where the producer gave a mangled name. Names of merged
  * functions count too. At most `cap` indexes for csn_index_function() are stored in `functions`, in ascending order;
  * *out_count receives how many there are.
- * CSN_OK; CSN_NONE: there is no such function; CSN_E_ARGUMENT: the name is empty; CSN_E_MEMORY (BSYM only).
+ * CSN_OK; CSN_NONE: there is no such function; CSN_E_ARGUMENT: the name is empty; CSN_E_MEMORY (BSYM only); CSN_E_LIMIT: functions
+ * share long names or records, so that all names together have more than 32 times the bytes of the file and 32 MiB.
  * Any thread. Cost: a binary search if the index has a name table (CSN_CONVERT_NAME_TABLE); else it reads the name of
  * every function. */
 CSN_API csn_status csn_index_find_name(const struct csn_index *index, struct csn_str name, uint32_t *functions, size_t cap,

@@ -4,10 +4,11 @@
 #include <callsign/inspect.h>
 
 #include "base/core/alloc.h"
+#include "base/core/budget.h"
 #include "base/core/fail.h"
 #include "formats/gsym/read/gsym_names.h"
 
-enum { PIECES_SIZE = 1 << 16 };
+enum { PIECES_SIZE = 1 << 16, NAMES_SHARING = 32, NAMES_BASE = 1 << 25 };
 
 /* One search. Functions are kept in ascending order. */
 struct name_search {
@@ -16,6 +17,7 @@ struct name_search {
     uint32_t *functions;
     size_t cap, count;
     char *scratch;           /* for names in pieces; NULL: the index has none */
+    struct csni_budget names; /* bytes of those that may be read: functions of a hostile index share a long name, or records */
 };
 
 static void keep_function(struct name_search *search, uint32_t idx) {
@@ -23,19 +25,22 @@ static void keep_function(struct name_search *search, uint32_t idx) {
     search->count++;
 }
 
-static bool merged_has_name(const struct name_search *search, uint32_t idx) {
+static bool is_wanted(struct name_search *search, struct csn_str name) {
+    return csni_budget_charge(&search->names, 1 + name.len) && csni_str_equal(name, search->name);
+}
+
+static bool merged_has_name(struct name_search *search, uint32_t idx) {
     struct csn_record record, merged;
     struct csn_merged_iter iter;
     struct csn_function function;
     if (csn_index_record(search->index, idx, &record, NULL) != CSN_OK) return false;
     if (csn_merged_iter_init(&iter, search->index, &record, NULL) != CSN_OK) return false;
-    while (csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK)
-        if (csn_record_function(search->index, &merged, &function, NULL) == CSN_OK && csni_str_equal(function.name, search->name))
-            return true;
+    while (csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK && !csni_budget_is_exhausted(&search->names))
+        if (csn_record_function(search->index, &merged, &function, NULL) == CSN_OK && is_wanted(search, function.name)) return true;
     return false;
 }
 
-static bool has_name(const struct name_search *search, uint32_t idx) {
+static bool has_name(struct name_search *search, uint32_t idx) {
     struct csn_function function;
     if (csn_index_function(search->index, idx, &function, NULL) != CSN_OK) return false;
     if (search->scratch && !function.name.len) {
@@ -44,7 +49,7 @@ static bool has_name(const struct name_search *search, uint32_t idx) {
         if (csn_index_resolve_into(search->index, &ref, search->scratch, PIECES_SIZE, &frame) > PIECES_SIZE) return false;
         function.name = frame.name;
     }
-    return csni_str_equal(function.name, search->name) || (function.has_merged && merged_has_name(search, idx));
+    return is_wanted(search, function.name) || (function.has_merged && merged_has_name(search, idx));
 }
 
 /* By the name table. False: the index has none. */
@@ -54,6 +59,7 @@ static bool find_in_table(struct name_search *search, uint32_t function_count) {
     const struct csn_index *index = search->index;
     if (index->format != &csni_index_gsym || !csni_gsym_find_names(index->gsym.bytes, index->gsym.big, &names)) return false;
     for (uint32_t i = csni_gsym_names_first(&names, search->name); csni_gsym_names_at(&names, i, search->name, &function); i++) {
+        if (csni_budget_is_exhausted(&search->names)) break;
         if (function == last || function >= function_count || !has_name(search, function)) continue;
         keep_function(search, function);
         last = function;
@@ -66,15 +72,19 @@ csn_status csni_index_find_name(const struct csn_index *index, struct csn_str na
     struct name_search search = { .index = index, .name = name, .functions = functions, .cap = cap };
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof info);
+    search.names = csni_budget_for(NAMES_BASE, info.file_size, NAMES_SHARING);
     if (!name.len) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the name is empty");
     if (info.format == CSN_FORMAT_BSYM) {
         search.scratch = csni_alloc(index->allocator, PIECES_SIZE);
         if (!search.scratch) return csni_fail_memory(err, PIECES_SIZE);
     }
     bool by_table = find_in_table(&search, info.function_count);
-    for (uint32_t i = 0; !by_table && i < info.function_count; i++)
+    for (uint32_t i = 0; !by_table && i < info.function_count && !csni_budget_is_exhausted(&search.names); i++)
         if (has_name(&search, i)) keep_function(&search, i);
     csni_free(index->allocator, search.scratch, PIECES_SIZE);
+    if (csni_budget_is_exhausted(&search.names))
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "functions share names or records: together they have more than %llu bytes, the limit for a "
+                         "file of %llu bytes", (unsigned long long)search.names.limit, (unsigned long long)info.file_size);
     *out_count = search.count;
     return search.count ? CSN_OK : CSN_NONE;
 }

@@ -1,6 +1,7 @@
 /* Hash tables of distinct strings and files, with linear probing and at most half full. */
 #include "model/distinct.h"
 
+#include "base/core/budget.h"
 #include "base/core/fail.h"
 #include "base/hash.h"
 #include "names/rename.h"
@@ -44,8 +45,18 @@ void csni_distinct_strings_deinit(struct csni_distinct_strings *s) {
 
 /* ---- other names ---- */
 
+/* A short mangled name can be a very long one: bytes of new names for a byte of the old ones, in one table. */
+enum { GROWTH_MAX = 256, GROWTH_BASE = 1 << 23 };
+
+static uint64_t growth_limit(const struct csni_distinct_strings *strings) {
+    uint64_t size = 0;
+    for (size_t i = 0; i < strings->items.count; i++) size += strings->items.items[i].text.len;
+    return csni_budget_for(GROWTH_BASE, size, GROWTH_MAX).limit;
+}
+
 static csn_status rename_names(struct csni_distinct_strings *strings, struct csni_renamer *renamer, struct csni_arena *arena,
                                struct csn_error *err) {
+    struct csni_budget text = { .limit = growth_limit(strings) };
     for (size_t i = 0; i < strings->items.count; i++) {
         struct csni_distinct_string *d = &strings->items.items[i];
         struct csn_str name;
@@ -53,6 +64,9 @@ static csn_status rename_names(struct csni_distinct_strings *strings, struct csn
         csn_status status = csni_renamer_call(renamer, d->text, &name, err);
         if (status < 0) return status;
         if (status != CSN_OK) continue;
+        if (!csni_budget_charge(&text, name.len))
+            return csni_fail(err, CSN_E_LIMIT, NULL, 0, "new names have more than %llu bytes, over %d times those of the names that they stand for",
+                             (unsigned long long)text.limit, GROWTH_MAX);
         const char *copy = csni_arena_copy(arena, name.ptr, name.len);
         if (!copy) return csni_fail_memory(err, name.len);
         d->text = (struct csn_str){ copy, name.len };

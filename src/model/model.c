@@ -97,3 +97,10 @@ void csni_model_size_functions(struct csni_model *m) {
         f->size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
     }
 }
+
+uint64_t csni_model_text_size(const struct csni_model *model) {
+    enum { TEXT_A_FUNCTION = 64 };
+    uint64_t size = (uint64_t)model->entry_count * TEXT_A_FUNCTION;
+    for (uint32_t i = 1; i < model->string_count; i++) size += model->strings[i].len;
+    return size;
+}

@@ -255,6 +255,10 @@ static inline struct csni_function *csni_model_function(const struct csni_model 
     return &model->batches[e->batch].functions[e->function];
 }
 
+/* Bytes of all strings of a linked model, each counted once, and some for each function: of what a writer makes by writing a string
+ * wherever it is used, a multiple of this is the limit. */
+uint64_t csni_model_text_size(const struct csni_model *model);
+
 /* Adds the notes of all batches to a report, in input order. */
 void csni_model_add_notes(const struct csni_model *model, struct csn_convert_report *report);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/core/budget.h"
 #include "base/core/fail.h"
 #include "base/file_output.h"
 #include "base/sink.h"
@@ -17,6 +18,9 @@
 #include "formats/gsym/write/gsym_write_size.h"
 
 typedef unsigned long long ull; /* for %llx */
+
+/* Bytes of strings in all segments, for a byte of those of the whole. Programs with one function in each segment stay below 70. */
+enum { SEGMENT_SHARING = 256, SEGMENT_TEXT_BASE = 1 << 26 };
 
 struct segment {
     uint64_t start, end;  /* of the functions: end is after the last byte of any */
@@ -35,6 +39,7 @@ struct segmenter {
     CSNI_VEC(uint32_t) used_strings;
     CSNI_VEC(uint32_t) used_files;
     uint64_t string_bytes;
+    struct csni_budget text; /* bytes of strings of all segments: each has its own */
     struct segment current;
     CSNI_VEC(struct segment) done;
     CSNI_VEC(struct csni_file_output) outputs; /* of those that are done */
@@ -171,6 +176,9 @@ static csn_status end_segment(struct segmenter *s, struct csn_error *err) {
     struct csni_batch batch;
     struct csni_model segment;
     CSNI_TRY(csni_progress(s->c, "segments", 0, err));
+    if (!csni_budget_charge(&s->text, s->string_bytes))
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "segments repeat strings: those of %zu segments have more than %llu bytes, %d times those "
+                         "of the whole index", s->done.count + 1, (ull)s->text.limit, SEGMENT_SHARING);
     csn_status status = csni_batch_finish(s->w, &batch, err);
     if (status < 0) return status;
     csni_model_init(&segment, s->model->alloc);
@@ -258,6 +266,7 @@ csn_status csni_write_segments(struct csni_conversion *c, const struct csni_mode
     enum csni_gsym_target target = c->options.format == CSN_FORMAT_GSYM_V2 ? CSNI_GSYM_WRITE_V2 : CSNI_GSYM_WRITE_V1;
     struct segmenter s = { .c = c, .model = model, .path = path, .w = &c->writers[0] };
     s.used_strings.alloc = s.used_files.alloc = s.done.alloc = s.outputs.alloc = c->alloc;
+    s.text = csni_budget_for(SEGMENT_TEXT_BASE, csni_model_text_size(model), SEGMENT_SHARING);
     s.strings = csni_alloc_zeroed(c->alloc, model->string_count, sizeof *s.strings);
     s.files = csni_alloc_zeroed(c->alloc, model->file_count, sizeof *s.files);
     csn_status status = csni_gsym_sizer_init(&s.sizer, model, target, err);

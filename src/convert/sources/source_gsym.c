@@ -21,7 +21,11 @@ struct reader {
     struct strp_map strings;
     CSNI_VEC(struct csni_part) parts; /* of one inline node */
     struct csni_budget budget;        /* bytes of records: those of a hostile file may overlap */
+    struct csni_budget text;          /* bytes of strings, each counted once: the same */
 };
+
+/* A string may be the end of another one, as linkers write them. */
+enum { STRINGS_SHARING = 32 };
 
 /* ---- strings and files ---- */
 
@@ -52,7 +56,12 @@ static uint32_t add_index_string(struct reader *r, uint64_t strp) {
     }
     struct strp_slot *slot = find_index_slot(&r->strings, strp);
     if (slot->number) return slot->number;
-    uint32_t number = csni_batch_add_string(r->w, csni_gsym_string(&r->gsym, strp));
+    const struct csn_str text = csni_gsym_string(&r->gsym, strp);
+    if (!csni_budget_charge(&r->text, text.len)) {
+        r->w->failed = true;
+        return 0;
+    }
+    uint32_t number = csni_batch_add_string(r->w, text);
     if (number) {
         *slot = (struct strp_slot){ strp, number };
         r->strings.used++;
@@ -316,11 +325,15 @@ csn_status csni_source_gsym_in(struct csni_conversion *c, struct csni_span file,
     c->image.uuid = r.gsym.uuid;
     CSNI_TRY(keep_members(&r, err));
     r.budget = csni_budget_for(0, file.size, 4);
+    r.text = csni_budget_for(0, file.size, STRINGS_SHARING);
     csni_batch_begin(r.w, &c->arenas[0]);
     add_files(&r);
     csn_status status = read_index_functions(&r, err);
     csni_vec_deinit(&r.strings.slots);
     csni_vec_deinit(&r.parts);
+    if (r.w->failed && csni_budget_is_exhausted(&r.text))
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "strings lie within others: they have more than %d times the %zu bytes of the file",
+                         STRINGS_SHARING, file.size);
     return status < 0 ? status : csni_batch_finish(r.w, batch, err);
 }
 

@@ -3,6 +3,7 @@
  * Names of inlined functions get their numbers first, in the order in which they are used. Then names, functions and
  * STACK records are written in runs, each by one worker into a text of its own; the texts go out one after the
  * other. */
+#include "base/core/budget.h"
 #include "base/core/fail.h"
 #include "base/lines.h"
 #include "formats/breakpad/breakpad_pieces.h"
@@ -11,11 +12,16 @@
 enum { NAMES_LENGTH = 1024 }; /* of a run of names */
 /* Records of a run of functions, after which the next one begins: some 60 KB of text, which stay in a processor's caches. */
 enum { RUN_RECORDS = 2800 };
+/* The format has each function's name in full, and paths, too: bytes of them for a byte of the model's strings, and for one of the
+ * input, which may have them as often. A run asks for a portion at a time. */
+enum { TEXT_SHARING = 32, TEXT_A_BYTE = 4, TEXT_BASE = 1 << 26, TEXT_PORTION = 1 << 20 };
 
 struct run {
     struct csni_buffer *functions; /* the piece that is being made */
     struct csni_buffer symbols;    /* go out after all functions */
     uint64_t line_bytes, inline_bytes, rows, nodes;
+    uint64_t name_bytes;          /* that were not asked for yet */
+    bool is_refused;
 };
 
 struct writer {
@@ -31,9 +37,21 @@ struct writer {
     size_t run_count;
     size_t name_pieces;               /* before those of functions */
     uint64_t origin_bytes;            /* threads add to it */
+    struct csni_shared_budget text;   /* bytes of names and paths */
     struct csni_breakpad_pieces out;
     struct csni_buffer head;
 };
+
+static void begin_text(struct writer *w, uint64_t input_bytes) {
+    const struct csni_budget own = csni_budget_for(TEXT_BASE, csni_model_text_size(w->model), TEXT_SHARING);
+    csni_shared_budget_init(&w->text, csni_budget_for(own.limit, input_bytes, TEXT_A_BYTE).limit);
+}
+
+static csn_status fail_shared_text(struct writer *w, struct csn_error *err) {
+    return csni_fail(err, CSN_E_LIMIT, NULL, 0, "functions share long names or files long paths: written for each of them, they have more than "
+                     "%llu bytes, and all strings together %llu", (unsigned long long)csni_shared_budget_limit(&w->text),
+                     (unsigned long long)csni_model_text_size(w->model));
+}
 
 /* ---- numbering ---- */
 
@@ -146,6 +164,7 @@ static void put_files(struct writer *w) {
         csni_breakpad_put_literal(&w->head, "FILE ");
         csni_breakpad_put_dec(&w->head, w->files[i] - 1, ' ');
         csni_breakpad_put_name(&w->head, (struct csn_str){ (const char *)path.bytes, path.size }, NULL);
+        if (!csni_shared_budget_charge(&w->text, path.size)) break;
     }
     w->head.failed |= path.failed;
     csni_buffer_deinit(&path);
@@ -155,7 +174,9 @@ static csn_status encode_origins(struct writer *w, size_t item, struct csni_buff
     for (size_t i = item * NAMES_LENGTH; i < (item + 1) * NAMES_LENGTH && i < w->origin_strings.count; i++) {
         csni_breakpad_put_literal(t, "INLINE_ORIGIN ");
         csni_breakpad_put_dec(t, (uint32_t)i, ' ');
+        const size_t before = t->size;
         csni_breakpad_put_origin_name(t, w->model->strings[w->origin_strings.items[i]], w->options->demangle);
+        if (!csni_shared_budget_charge(&w->text, t->size - before)) return fail_shared_text(w, err);
     }
     __atomic_fetch_add(&w->origin_bytes, t->size, __ATOMIC_RELAXED);
     return t->failed ? csni_fail_memory(err, t->capacity) : CSN_OK;
@@ -223,12 +244,21 @@ static void put_rows(struct writer *w, struct run *run, const struct csni_batch 
     run->line_bytes += t->size - before;
 }
 
+static void put_function_name(struct writer *w, struct run *run, struct csni_buffer *t, struct csn_str name) {
+    const size_t before = t->size;
+    csni_breakpad_put_name(t, name, w->options->demangle);
+    run->name_bytes += t->size - before;
+    if (run->name_bytes < TEXT_PORTION) return;
+    run->is_refused = !csni_shared_budget_charge(&w->text, run->name_bytes);
+    run->name_bytes = 0;
+}
+
 /* `distance`: bytes up to the next function. What lies after it answers for itself, here as in an index; readers of Breakpad's
  * files would leave out one of two functions that overlap. */
 static void put_entry(struct writer *w, struct run *run, const struct csni_entry *e, uint64_t distance) {
     const struct csni_batch *batch = &w->model->batches[e->batch];
     const struct csni_function *f = &batch->functions[e->function];
-    if (!is_written(w, f)) return;
+    if (!is_written(w, f) || run->is_refused) return;
     uint32_t size = f->size < distance ? f->size : (uint32_t)distance;
     struct csni_buffer *t = size ? run->functions : &run->symbols;
     csni_breakpad_put_literal(t, size ? "FUNC " : "PUBLIC ");
@@ -236,7 +266,7 @@ static void put_entry(struct writer *w, struct run *run, const struct csni_entry
     csni_breakpad_put_hex(t, f->start - w->base, ' ');
     if (size) csni_breakpad_put_hex(t, size, ' ');
     csni_breakpad_put_literal(t, "0 ");
-    csni_breakpad_put_name(t, batch->strings[f->name], w->options->demangle);
+    put_function_name(w, run, t, batch->strings[f->name]);
     if (!size) return;
     put_inlines(w, run, batch, f, size);
     put_rows(w, run, batch, f, size);
@@ -296,6 +326,7 @@ static csn_status encode_run(struct writer *w, size_t item, struct csni_buffer *
     struct run run = { .functions = t, .symbols.alloc = w->model->alloc }; /* not where other workers' runs are: they share cache lines */
     visit_run(w, item, &run, put_entry);
     w->runs[item] = run;
+    if (run.is_refused || !csni_shared_budget_charge(&w->text, run.name_bytes)) return fail_shared_text(w, err);
     return t->failed || run.symbols.failed ? csni_fail_memory(err, t->capacity) : CSN_OK;
 }
 
@@ -344,6 +375,7 @@ static csn_status make_writer_piece(void *context, size_t item, struct csni_buff
 static csn_status write_head(struct writer *w, struct csn_error *err) {
     put_identity(w);
     put_files(w);
+    if (!csni_shared_budget_charge(&w->text, 0)) return fail_shared_text(w, err);
     return csni_breakpad_pieces_add(&w->out, &w->head, err);
 }
 
@@ -387,6 +419,7 @@ csn_status csni_breakpad_write(const struct csni_model *model, const struct csni
                                struct csn_error *err) {
     struct writer w = { .model = model, .options = options };
     if (model->image.has_base_address) w.base = model->image.base_address;
+    begin_text(&w, report->input_bytes);
     w.origin_strings.alloc = w.starts.alloc = w.head.alloc = model->alloc;
     csni_breakpad_pieces_init(&w.out, sink, pool, model->alloc);
     csn_status status = write_all(&w, err);
