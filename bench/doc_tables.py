@@ -70,7 +70,13 @@ def lookups(results):
                      *[f"{times(rival / plain)} / {times(rival / fast)}" if rival else "-" for rival in (llvm, symcache)]])
     return condition(results) + markdown(
         ["addresses", "callsign, ns", "with accelerator, ns", "LLVM's reader, ns", "symcache, ns",
-         "faster than LLVM: plain / accelerator", "than symcache: plain / accelerator"], rows)
+         "faster than LLVM: plain / accelerator", "than symcache: plain / accelerator"], rows) + unequal_finds(results)
+
+
+def unequal_finds(results):
+    """Rivals that answer fewer addresses: a sentence below the table."""
+    found = [line for line in results["unequal_finds"] if "strings read" not in line]
+    return "\nNot all answer everything: " + "; ".join(found).replace(" by-", ", by ") + ".\n" if found else ""
 
 
 def goals(results):
