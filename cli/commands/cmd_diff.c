@@ -106,7 +106,7 @@ static bool compare(struct diff_out *diff, const struct diff_values *values, str
         diff_json_damaged_begin(diff);
         if (!walk_damaged(diff, result, diff_json_damaged)) return false;
         diff_json_files_begin(diff);
-        if (!diff_files(diff, diff_json_file)) return false;
+        if (!diff_files(diff, diff_json_file, result->counts.shares_too_much)) return false;
         diff_json_end(diff, result);
         return true;
     }
@@ -115,7 +115,7 @@ static bool compare(struct diff_out *diff, const struct diff_values *values, str
     diff_text_damaged_begin(diff);
     if (!walk_damaged(diff, result, diff_text_damaged)) return false;
     diff_text_files_begin(diff);
-    if (!diff_files(diff, diff_text_file)) return false;
+    if (!diff_files(diff, diff_text_file, result->counts.shares_too_much)) return false;
     diff_text_end(diff, result);
     return true;
 }
@@ -126,7 +126,7 @@ static enum exit_code compare_opened(struct diff_out *diff, const struct diff_va
     const bool *shares = result.counts.shares_too_much;
     for (int side = 0; side < 2; side++)
         if (shares[side])
-            cli_error(diff->inputs[side].path, "functions share too many records or names to be compared");
+            cli_error(diff->inputs[side].path, "functions share too many records, names or paths to be compared");
     if (!good && !shares[0] && !shares[1]) cli_error_memory("functions to compare");
     for (int side = 0; side < 2; side++) {
         if (!result.counts.damaged[side]) continue;

@@ -56,9 +56,10 @@ void diff_json_begin(struct diff_out *diff, const struct diff_result *result);
 void diff_json_files_begin(struct diff_out *diff);
 void diff_json_end(struct diff_out *diff, const struct diff_result *result);
 
-/* The paths that only one of the two file tables has, those of side 0 first: told one by one. False: out of memory. */
+/* The paths that only one of the two file tables has, those of side 0 first: told one by one. False: out of memory, or an
+ * input's paths are too long together, which sets its `shares_too_much`. */
 typedef void diff_file_callback(struct diff_out *diff, int side, struct diff_path path);
-bool diff_files(struct diff_out *diff, diff_file_callback *callback);
+bool diff_files(struct diff_out *diff, diff_file_callback *callback, bool shares_too_much[2]);
 diff_file_callback diff_text_file, diff_json_file;
 
 #endif

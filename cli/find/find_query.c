@@ -160,14 +160,17 @@ static bool fits_glob(const char *pattern, struct csn_str name) {
     return fits;
 }
 
-bool find_query_has_name(const struct find_query *query, struct csn_str name, struct name_text *demangler) {
+bool find_query_has_name(const struct find_query *query, struct shown_name *given, struct name_text *demangler) {
+    const struct csn_str name = given->stored;
     struct csn_str wanted = str_of(query->text);
     bool is_glob = query->kind == FIND_GLOB;
     if (!name.len) return false;
     if (is_glob ? fits_glob(query->text, name) : same(name, wanted)) return true;
     if (!is_glob && query->word.len && !memmem(name.ptr, name.len, query->word.ptr, query->word.len) && !shares_words(name))
         return false;
-    struct csn_str shown = name_text(demangler, name);
+    if (!given->is_made) given->text = name_text(demangler, name);
+    given->is_made = true;
+    struct csn_str shown = given->text;
     if (shown.ptr == name.ptr) return false;
     if (is_glob && fits_glob(query->text, shown)) return true; /* else it may be "f<int>(int*)" of "int f<int>(int*)" */
     return wanted_end(shown, 0, wanted) == shown.len || names_function(shown, wanted);

@@ -27,9 +27,13 @@ void find_query_of_name(const char *name, struct find_query *out);
 /* A mangled name, which is stored as it is. */
 bool find_query_is_mangled(const struct find_query *query);
 
-/* Whether a stored name is what the query names: the name itself, or demangled, with or without parameters.
- * `demangler` demangles. */
-bool find_query_has_name(const struct find_query *query, struct csn_str name, struct name_text *demangler);
+/* A stored name, which is demangled once for all queries, and only if one of them needs that. */
+struct shown_name {
+    struct csn_str stored, text;
+    bool is_made; /* `text` is there */
+};
+/* Whether the name is what the query names: the name itself, or demangled, with or without parameters. `demangler` demangles. */
+bool find_query_has_name(const struct find_query *query, struct shown_name *name, struct name_text *demangler);
 /* Whether a path is that file: the same, or the given one from some folder on. */
 bool find_query_has_file(const struct find_query *query, struct csn_str directory, struct csn_str base);
 

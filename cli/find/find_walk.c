@@ -11,21 +11,6 @@
 
 enum { SCRATCH_SIZE = 1 << 16 };
 
-/* Which files each query for a line means: rows name them by number. */
-static bool choose_files(struct find_walk *walk) {
-    walk->is_file = calloc(walk->query_count * (size_t)walk->file_count + 1, sizeof(*walk->is_file));
-    if (!walk->is_file) return false;
-    for (size_t q = 0; q < walk->query_count; q++) {
-        if (walk->queries[q].kind != FIND_LINE) continue;
-        for (uint32_t i = 1; i < walk->file_count; i++) {
-            struct csn_str directory, base;
-            if (csn_index_file(walk->index, i, &directory, &base, NULL) != CSN_OK) continue;
-            walk->is_file[q * walk->file_count + i] = find_query_has_file(&walk->queries[q], directory, base);
-        }
-    }
-    return true;
-}
-
 bool find_walk_init(struct find_walk *walk, const struct csn_index *index, const struct find_query *queries, size_t count) {
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
@@ -36,8 +21,7 @@ bool find_walk_init(struct find_walk *walk, const struct csn_index *index, const
         walk->scratch = malloc(SCRATCH_SIZE);
         walk->scratch_size = SCRATCH_SIZE;
     }
-    bool good = walk->matches && (walk->scratch || !walk->scratch_size) && name_text_init(&walk->demangler, true) &&
-                choose_files(walk);
+    bool good = walk->matches && (walk->scratch || !walk->scratch_size) && name_text_init(&walk->demangler, true);
     if (!good) find_walk_deinit(walk);
     return good;
 }
@@ -47,6 +31,7 @@ void find_walk_deinit(struct find_walk *walk) {
     free(walk->matches);
     free(walk->scratch);
     free(walk->is_file);
+    free(walk->has_run);
     name_text_deinit(&walk->demangler);
     *walk = (struct find_walk){ .index = NULL };
 }
@@ -73,7 +58,14 @@ static struct csn_str function_name(struct find_walk *walk, uint32_t idx, struct
     const struct csn_frame_ref ref = { .name = idx };
     struct csn_frame frame;
     if (stored.len || !walk->scratch) return stored;
-    if (csn_index_resolve_into(walk->index, &ref, walk->scratch, walk->scratch_size, &frame) > walk->scratch_size) return stored;
+    const size_t need = csn_index_resolve_into(walk->index, &ref, walk->scratch, walk->scratch_size, &frame);
+    if (need > walk->scratch_size) {
+        char *larger = realloc(walk->scratch, need);
+        if (!larger) return stored;
+        walk->scratch = larger;
+        walk->scratch_size = need;
+        csn_index_resolve_into(walk->index, &ref, walk->scratch, walk->scratch_size, &frame);
+    }
     return frame.name;
 }
 
@@ -88,16 +80,18 @@ static void take_first_row(const struct find_walk *walk, const struct csn_record
 /* Adds the function to each query that names it. */
 static bool match_name(struct find_walk *walk, const struct csn_function *function, struct csn_str name,
                        const struct csn_record *record, uint32_t idx, bool is_merged) {
+    const uint64_t made = walk->demangler.made_bytes;
+    struct shown_name shown = { .stored = name };
     if (!spend(walk, 1 + name.len)) return false;
     for (size_t q = 0; q < walk->query_count; q++) {
         const struct find_query *query = &walk->queries[q];
-        if (query->kind == FIND_LINE || !find_query_has_name(query, name, &walk->demangler)) continue;
+        if (query->kind == FIND_LINE || !find_query_has_name(query, &shown, &walk->demangler)) continue;
         struct find_match match = { .addr = function->start, .size = function->size, .function = idx, .is_merged = is_merged };
         if (is_merged) match.merged = *record;
         if (record) take_first_row(walk, record, &match);
         if (!add_match(walk, q, &match)) return false;
     }
-    return true;
+    return spend(walk, walk->demangler.made_bytes - made);
 }
 
 static bool match_merged(struct find_walk *walk, const struct csn_record *record, uint32_t idx) {
@@ -114,23 +108,45 @@ static bool match_merged(struct find_walk *walk, const struct csn_record *record
 
 /* ---- lines ---- */
 
-/* Where rows of the line begin: not at each row of a run of them. */
-static bool match_rows(struct find_walk *walk, size_t q, const struct csn_function *function,
-                       const struct csn_record *record, uint32_t idx) {
-    const bool *is_file = walk->is_file + q * walk->file_count;
+/* Which files each query for a line means: rows name them by number. */
+static bool choose_files(struct find_walk *walk) {
+    struct csn_str directory, base;
+    walk->is_file = calloc(walk->query_count * (size_t)walk->file_count + 1, sizeof(*walk->is_file));
+    walk->has_run = calloc(walk->query_count, sizeof(*walk->has_run));
+    if (!walk->is_file || !walk->has_run) {
+        walk->status = CSN_E_MEMORY;
+        return false;
+    }
+    for (uint32_t i = 1; i < walk->file_count; i++) {
+        if (csn_index_file(walk->index, i, &directory, &base, NULL) != CSN_OK) continue;
+        if (!spend(walk, 1 + directory.len + base.len)) return false;
+        for (size_t q = 0; q < walk->query_count; q++)
+            walk->is_file[q * walk->file_count + i] =
+                walk->queries[q].kind == FIND_LINE && find_query_has_file(&walk->queries[q], directory, base);
+    }
+    return true;
+}
+
+/* Where rows of a line begin: not at each row of a run of them. */
+static bool match_row(struct find_walk *walk, const struct csn_function *function, const struct csn_row *row, uint32_t idx) {
+    for (size_t q = 0; q < walk->query_count; q++) {
+        const bool was = walk->has_run[q];
+        walk->has_run[q] = walk->queries[q].kind == FIND_LINE && row->line == walk->queries[q].line && row->file < walk->file_count &&
+                           walk->is_file[q * walk->file_count + row->file];
+        if (!walk->has_run[q] || was) continue;
+        const struct find_match match = { .addr = row->addr, .size = function->size, .function = idx, .file = row->file, .line = row->line };
+        if (!add_match(walk, q, &match)) return false;
+    }
+    return true;
+}
+
+static bool match_rows(struct find_walk *walk, const struct csn_function *function, const struct csn_record *record, uint32_t idx) {
     struct csn_row_iter iter;
     struct csn_row row;
-    bool was = false;
+    memset(walk->has_run, 0, walk->query_count * sizeof(*walk->has_run));
     if (csn_row_iter_init(&iter, walk->index, record, NULL) != CSN_OK) return true;
-    while (csn_row_iter_next(&iter, &row, NULL) == CSN_OK) {
-        if (!spend(walk, 1)) return false;
-        bool is = row.line == walk->queries[q].line && row.file < walk->file_count && is_file[row.file];
-        if (is && !was) {
-            const struct find_match match = { .addr = row.addr, .size = function->size, .function = idx, .file = row.file, .line = row.line };
-            if (!add_match(walk, q, &match)) return false;
-        }
-        was = is;
-    }
+    while (csn_row_iter_next(&iter, &row, NULL) == CSN_OK)
+        if (!match_row(walk, function, &row, idx)) return false;
     return true;
 }
 
@@ -138,12 +154,11 @@ static bool match_function(struct find_walk *walk, uint32_t idx) {
     struct csn_function function;
     struct csn_record record;
     if (csn_index_function(walk->index, idx, &function, NULL) != CSN_OK) return true;
+    if (!spend(walk, function.record_size)) return false;
     bool has_record = csn_index_record(walk->index, idx, &record, NULL) == CSN_OK;
     if (!match_name(walk, &function, function_name(walk, idx, function.name), has_record ? &record : NULL, idx, false)) return false;
     if (has_record && function.has_merged && !match_merged(walk, &record, idx)) return false;
-    for (size_t q = 0; q < walk->query_count && has_record && function.has_lines; q++)
-        if (walk->queries[q].kind == FIND_LINE && !match_rows(walk, q, &function, &record, idx)) return false;
-    return true;
+    return !walk->is_file || !has_record || !function.has_lines || match_rows(walk, &function, &record, idx);
 }
 
 bool find_walk_run_over(struct find_walk *walk, const uint32_t *functions, size_t count) {
@@ -162,8 +177,15 @@ static bool find_mangled(struct find_walk *walk, const char *text) {
     return good;
 }
 
+static bool has_lines(const struct find_walk *walk) {
+    for (size_t q = 0; q < walk->query_count; q++)
+        if (walk->queries[q].kind == FIND_LINE) return true;
+    return false;
+}
+
 bool find_walk_run(struct find_walk *walk) {
     struct csn_index_info info;
+    if (has_lines(walk) && !choose_files(walk)) return false;
     csn_index_get_info(walk->index, &info, sizeof(info));
     if (walk->query_count == 1 && find_query_is_mangled(&walk->queries[0])) return find_mangled(walk, walk->queries[0].text);
     for (uint32_t i = 0; i < info.function_count; i++)
@@ -176,8 +198,10 @@ bool find_walk_visit_names(struct find_walk *walk, uint32_t idx, find_name_visit
     struct csn_record record, merged;
     struct csn_merged_iter iter;
     if (csn_index_function(walk->index, idx, &function, NULL) != CSN_OK) return true;
+    const uint64_t made = walk->demangler.made_bytes;
     struct csn_str name = function_name(walk, idx, function.name);
-    if (!spend(walk, 1 + name.len) || !visit(context, idx, name)) return false;
+    if (!spend(walk, 1 + name.len + function.record_size) || !visit(context, idx, name)) return false;
+    if (!spend(walk, walk->demangler.made_bytes - made)) return false;
     if (!function.has_merged || csn_index_record(walk->index, idx, &record, NULL) != CSN_OK) return true;
     if (csn_merged_iter_init(&iter, walk->index, &record, NULL) != CSN_OK) return true;
     while (csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK) {

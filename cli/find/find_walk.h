@@ -27,7 +27,8 @@ struct find_walk {
     struct name_text demangler;
     char *scratch;                /* names in pieces */
     size_t scratch_size;
-    bool *is_file;                /* of the query whose file it is: file_count for each FIND_LINE */
+    bool *is_file;                /* of the query whose file it is: file_count for each query; NULL: none is FIND_LINE */
+    bool *has_run;                /* of the query: the row before was one of its line */
     uint32_t file_count;
     uint64_t left;                /* of what may be read: input/read_budget.h */
     csn_status status;            /* why a call below gave false */

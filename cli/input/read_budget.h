@@ -5,7 +5,8 @@
 
 #include <callsign/index.h>
 
-/* In bytes of names, rows, inlined calls and the like: real indexes need less than one for a byte of the file. */
+/* In bytes of names, records and paths, each counted whenever it is read: once through a real index takes less than four for a byte of
+ * the file. */
 uint64_t read_budget_of(const struct csn_index *index);
 /* False: that much is not left, and nothing is from now on. */
 bool read_budget_spend(uint64_t *left, uint64_t count);

@@ -314,9 +314,10 @@ static const char *put_file_offset(struct lookup_target *target, struct answer_p
 struct symbol_answers {
     struct lookup_target *target;
     struct answer_printer *printer;
+    const char *path;   /* of the index */
     uint64_t offset, last;
     struct out_buffer *out;
-    bool found, failed;
+    bool found, failed; /* in that index */
 };
 
 static void put_behind_start(struct symbol_answers *answers, uint64_t start) {
@@ -328,11 +329,11 @@ static void put_behind_start(struct symbol_answers *answers, uint64_t start) {
     answers->found = true;
 }
 
-/* An index that is read from a server says itself what failed. */
+/* Of an index whose server failed the command itself says so. */
 static void fail_search(struct symbol_answers *answers, const struct name_finder *finder, csn_status status, const struct csn_error *err) {
     answers->failed = true;
     if (status == CSN_E_MEMORY) cli_error_memory("functions");
-    else if (!finder->is_remote) cli_error_status(answers->target->path, status, err);
+    else if (!finder->is_remote || status == CSN_E_LIMIT) cli_error_status(answers->path, status, err);
 }
 
 /* A name as the index has it. */
@@ -359,13 +360,13 @@ static void put_demangled_name(struct symbol_answers *answers, struct name_finde
     free(starts);
 }
 
-static void put_symbol_of(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, const char *name) {
-    const bool had_some = answers->found;
-    answers->found = false;
+static void put_symbol_of(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, const char *path,
+                          const char *name) {
+    answers->found = answers->failed = false;
     answers->last = UINT64_MAX;
+    answers->path = path;
     put_stored_name(answers, finder, index, str_of(name));
     if (!answers->found && !answers->failed) put_demangled_name(answers, finder, index, name);
-    answers->found = answers->found || had_some;
 }
 
 /* NULL: it is answered. */
@@ -373,21 +374,25 @@ static const char *put_symbol(struct lookup_target *target, struct answer_printe
                               struct out_buffer *out) {
     struct symbol_answers answers = { .target = target, .printer = printer, .offset = offset, .out = out };
     char *name = strndup(text.ptr, text.len);
+    bool found = false, failed = !name;
     if (!name) {
         cli_error_memory("a name");
-        answers.failed = true;
     } else if (!target->is_segmented) {
-        put_symbol_of(&answers, &target->finder, printer->query.index, name);
+        put_symbol_of(&answers, &target->finder, printer->query.index, target->path, name);
+        found = answers.found;
+        failed = answers.failed;
     }
     for (size_t i = 0; name && target->is_segmented && i < target->module_count; i++) {
         struct target_module *segment = &target->modules[i];
         const struct csn_index *index = module_index(target, segment);
-        if (index) put_symbol_of(&answers, &segment->finder, index, name);
+        if (!index) continue;
+        put_symbol_of(&answers, &segment->finder, index, segment->module.path.ptr, name);
+        found = found || answers.found;
+        failed = failed || answers.failed;
     }
     free(name);
-    if (answers.found) return NULL;
-    return answers.failed ? "a name that could not be looked for"
-                          : "neither an address nor an offset within 64 bits from a function of the index";
+    if (failed) return found ? "a name that could not be looked for everywhere" : "a name that could not be looked for";
+    return found ? NULL : "neither an address nor an offset within 64 bits from a function of the index";
 }
 
 /* ---- any text ---- */

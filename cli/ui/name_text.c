@@ -52,7 +52,9 @@ static struct csn_str demangled(struct name_text *names, struct csn_str name) {
         if (!reserve(names, len + 1)) return name;
         status = csn_demangle(name, names->buffer, names->buffer_size, &len, NULL);
     }
-    return status == CSN_OK ? (struct csn_str){ names->buffer, len } : name;
+    if (status != CSN_OK) return name;
+    names->made_bytes += len;
+    return (struct csn_str){ names->buffer, len };
 }
 
 struct csn_str name_text(struct name_text *names, struct csn_str name) {

@@ -13,6 +13,7 @@ struct name_text {
     enum name_shortening shortening;
     char *buffer; /* the last demangled name */
     size_t buffer_size;
+    uint64_t made_bytes; /* of all names that were made so far: one of a few bytes may become very long */
 };
 
 /* False, with a message: no memory. */

@@ -255,7 +255,7 @@ CSN_API void csn_index_resolve(const struct csn_index *index, const struct csn_f
  * (BSYM: prefixes and tokens) in `scratch`. Such a name stays valid until the caller reuses `scratch`; other names
  * point into the index. Returns the number of bytes needed in `scratch`, or 0 for a name that points into the index.
  * If the result is larger than scratch_size, the name is empty and the frame has CSN_FRAME_NAME_IN_PIECES. Pass NULL
- * and 0 to get the size; 64 KiB are enough for every name in practice.
+ * and 0 to get the size; 64 KiB are enough for every name in practice, and a name that would have more than 1 MiB reads as empty.
  * Any thread; no allocation; async-signal-safe.
  * Serves: BSYM "prefix tables", "strings and tokens". */
 CSN_API size_t csn_index_resolve_into(const struct csn_index *index, const struct csn_frame_ref *ref, void *scratch,

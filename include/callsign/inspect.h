@@ -20,7 +20,8 @@ struct csn_function {
     uint32_t unknown_parts;  /* parts of unknown types, which were skipped */
     uint32_t binary;         /* 1 + the index of its binary for csn_index_binary(); 0: none */
     uint32_t reserved0;
-    uint64_t reserved;
+    uint64_t record_size;    /* bytes of the record, functions that are merged into it included (BSYM: and of the stored name): what
+                              * reading all of it costs */
 };
 
 /* Reads function `idx`, 0 <= idx < function_count. Functions are in address order (BSYM: in file order, binary by

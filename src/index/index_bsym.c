@@ -53,7 +53,7 @@ static csn_status look_up_bsym_refs(const struct csn_index *index, uint64_t addr
 
 static void prefetch_bsym(const struct csn_index *index, uint64_t addr) { csni_bsym_prefetch(&index->bsym, addr); }
 
-/* Neither fails nor writes beyond `size`. Returns how many bytes the name takes there; 0: it is a view of the file. */
+/* Neither fails nor writes beyond `size`. Returns how many bytes the name takes there; 0: it is a view of the file, or too long. */
 static size_t resolve_bsym_name(const struct csni_bsym *b, const struct csni_bsym_name *name, char *scratch,
                                 size_t size, struct csn_str *out) {
     if (csni_bsym_name_is_whole(b, name)) {
@@ -61,8 +61,9 @@ static size_t resolve_bsym_name(const struct csni_bsym *b, const struct csni_bsy
         return 0;
     }
     uint64_t need = csni_bsym_expand(b, name, 0, scratch, size);
-    *out = need <= size ? (struct csn_str){ scratch, (size_t)need } : (struct csn_str){ "", 0 };
-    return need < SIZE_MAX ? (size_t)need : SIZE_MAX;
+    if (need > CSNI_BSYM_NAME_MAX) need = 0;
+    *out = need && need <= size ? (struct csn_str){ scratch, (size_t)need } : (struct csn_str){ "", 0 };
+    return (size_t)need;
 }
 
 static size_t resolve_bsym_into(const struct csn_index *index, const struct csn_frame_ref *ref, void *scratch,
@@ -134,7 +135,8 @@ static csn_status get_bsym_function(const struct csn_index *index, const struct 
     const struct csni_bsym_segment *s = csni_bsym_owner(b, symbol);
     struct csni_bsym_name name = csni_bsym_symbol_name(b, symbol);
     *out = (struct csn_function){ .start = rec->start, .size = csni_bsym_symbol_length(b, s, symbol),
-                                  .record_offset = rec->offset, .binary = s ? (uint32_t)(s - b->segments) + 1 : 0 };
+                                  .record_offset = rec->offset, .binary = s ? (uint32_t)(s - b->segments) + 1 : 0,
+                                  .record_size = b->symbol_size + (name.has_scope ? name.scope.size : 0) + name.name.size };
     resolve_bsym_name(b, &name, NULL, 0, &out->name);
     return CSN_OK;
 }

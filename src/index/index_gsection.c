@@ -106,6 +106,7 @@ static csn_status get_gsection_function(const struct csn_index *index, const str
         }
     }
     if (status < 0) return status;
+    f.record_size = pos;
     *out = f;
     return CSN_OK;
 }

@@ -282,6 +282,7 @@ static csn_status get_gsym_function(const struct csn_index *index, const struct 
         }
     }
     if (status < 0) return status;
+    function.record_size = pos;
     *out = function;
     return CSN_OK;
 }

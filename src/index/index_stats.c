@@ -55,14 +55,18 @@ static csn_status count_rows(const struct csn_index *index, const struct csn_rec
     return status;
 }
 
+/* Names are not asked for, but their ends are found: a byte of a record takes as long as that many of a name. */
+enum { NAME_BYTES_A_BYTE = 64 };
+
 static csn_status count_inlines(const struct csn_index *index, const struct csn_record *record, const struct code *code,
-                                struct csn_function_stats *out) {
+                                struct csni_budget *decoded, struct csn_function_stats *out) {
     struct csn_inline_iter iter;
     struct csn_inline_node node;
     uint64_t counted = 0;
     CSNI_TRY(csn_inline_iter_init(&iter, index, record, NULL));
     csn_status status;
     while ((status = csn_inline_iter_next(&iter, &node, NULL)) == CSN_OK) {
+        if (!csni_budget_charge(decoded, node.name.len / NAME_BYTES_A_BYTE)) return CSN_E_LIMIT;
         if (node.depth == 0) continue;
         out->inline_nodes++;
         if (node.depth > 1) continue; /* its parent covers the same code */
@@ -89,10 +93,10 @@ static csn_status count_lists(const struct csn_index *index, const struct csn_re
 }
 
 static csn_status count_parts(const struct csn_index *index, const struct csn_record *record, const struct code *code,
-                              struct csn_function_stats *out) {
+                              struct csni_budget *decoded, struct csn_function_stats *out) {
     const struct csn_function *f = &out->function;
     if (f->has_lines) CSNI_TRY(count_rows(index, record, code, out));
-    if (f->has_inlines) CSNI_TRY(count_inlines(index, record, code, out));
+    if (f->has_inlines) CSNI_TRY(count_inlines(index, record, code, decoded, out));
     if (f->has_call_sites || f->has_merged) CSNI_TRY(count_lists(index, record, out));
     return CSN_OK;
 }
@@ -106,6 +110,11 @@ struct totals {
     struct csni_budget decoded; /* bytes of records */
 };
 
+static csn_status fail_shared(const struct totals *totals, uint32_t idx, uint64_t offset, struct csn_error *err) {
+    return csni_fail(err, CSN_E_LIMIT, NULL, offset, "the first %u functions share more than %llu bytes of records and names, need no more than %d "
+                     "times as many as the file has", idx + 1, (unsigned long long)totals->decoded.limit, CSNI_GSYM_SHARED_TIMES);
+}
+
 static csn_status count_function(struct totals *totals, uint32_t idx, struct csn_function_stats *out,
                                  struct csn_error *err) {
     struct csn_record record;
@@ -113,11 +122,7 @@ static csn_status count_function(struct totals *totals, uint32_t idx, struct csn
     if (csn_index_record(totals->index, idx, &record, NULL) < 0) return CSN_OK;
     const struct csni_index_format *format = totals->index->format;
     csn_status status = format->record_sizes(totals->index, &record, out);
-    uint64_t decoded = totals->decoded.spent + out->record_bytes;
-    if (!csni_budget_charge(&totals->decoded, out->record_bytes))
-        return csni_fail(err, CSN_E_LIMIT, NULL, record.offset,
-                         "%u functions share %llu bytes of records, need no more than %d times as many as the file has", idx,
-                         (unsigned long long)decoded, CSNI_GSYM_SHARED_TIMES);
+    if (!csni_budget_charge(&totals->decoded, out->record_bytes)) return fail_shared(totals, idx, record.offset, err);
     if (status < 0 || csn_record_function(totals->index, &record, &out->function, NULL) < 0) return CSN_OK;
     uint64_t start = out->function.start, end = start + out->function.size;
     struct code code = { start > totals->code_end ? start : totals->code_end, end };
@@ -125,7 +130,9 @@ static csn_status count_function(struct totals *totals, uint32_t idx, struct csn
         out->code_bytes = end - code.start;
         totals->code_end = end;
     }
-    out->damaged = count_parts(totals->index, &record, &code, out) < 0;
+    status = count_parts(totals->index, &record, &code, &totals->decoded, out);
+    if (status == CSN_E_LIMIT && csni_budget_is_exhausted(&totals->decoded)) return fail_shared(totals, idx, record.offset, err);
+    out->damaged = status < 0;
     return CSN_OK;
 }
 

@@ -22,7 +22,8 @@ TIMEOUT = 120
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "plain_build: limits memory, links the libraries or tests WebAssembly: a sanitizer's build cannot take it or adds nothing")
+    config.addinivalue_line("markers", "plain_build: limits memory, links or preloads a library or tests WebAssembly: a sanitizer's build cannot take it")
+    config.addinivalue_line("markers", "long_with_sanitizers: takes half a minute or more with a sanitizer's build: make check-full runs it there")
 
 
 # Files of which each takes a worker a minute or more.

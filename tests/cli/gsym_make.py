@@ -46,11 +46,8 @@ def _record(strings, size, name, line, sites, merged, inlined=()):
     if inlined:
         out += _part(2, _inlined(strings, size, name, inlined))
     if merged:
-        children = b""
-        for child in merged:
-            record = _record(strings, size, child["name"], child.get("line", 0), child.get("sites", []), [])
-            children += struct.pack("<I", len(record)) + record
-        out += _part(3, struct.pack("<I", len(merged)) + children)
+        children = [_record(strings, size, child["name"], child.get("line", 0), child.get("sites", []), []) for child in merged]
+        out += _part(3, struct.pack("<I", len(merged)) + b"".join(struct.pack("<I", len(child)) + child for child in children))
     if sites:
         out += _part(4, _sites(strings, sites))
     return out + struct.pack("<II", 0, 0)

@@ -1,5 +1,7 @@
 """Programs that know the truth about themselves: an assembler label in the middle of each function gives an address
 whose function, line and inlined calls are known from the source text, without asking any other tool for them."""
+import functools
+import os
 import pathlib
 import re
 import shutil
@@ -8,6 +10,18 @@ import time
 from dataclasses import dataclass, field
 
 import pytest
+
+# For a command under strace, which may be a sanitizer's build: its leak checker traces, too, and only one can.
+UNDER_STRACE = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
+
+
+
+@functools.cache
+def within_memory(command, size):
+    """Words before a command that limit its address space. None for a sanitizer's build, which needs terabytes of it."""
+    code = pathlib.Path(command).read_bytes()
+    return () if b"__asan_" in code or b"__tsan_" in code else ("prlimit", f"--as={size}")
+
 
 SHAPES = r"""
 #define MARK(name) __asm__ volatile("at_" #name ": nop")

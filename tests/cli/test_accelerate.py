@@ -74,7 +74,7 @@ def test_told(callsign, pair):
     assert " accelerator at " in callsign.good("dump", "-s", pair["gsym-v2"][1])
 
 
-@pytest.mark.parametrize("form", ["gsym", pytest.param("gsym-v2", marks=pytest.mark.plain_build)])  # slow with the sanitizers' build
+@pytest.mark.parametrize("form", ["gsym", pytest.param("gsym-v2", marks=pytest.mark.long_with_sanitizers)])
 def test_verify_finds_every_difference(callsign, pair, tmp_path, form):
     _, fast = pair[form]
     good = fast.read_bytes()

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import kill_cache
-from programs import need
+from programs import UNDER_STRACE, need
 
 SOURCE = "int {name}(int x) {{ return x * 3 + {number}; }}\nint main(int count, char **words) {{ (void)words; return {name}(count); }}\n"
 
@@ -177,14 +177,14 @@ def test_images_of_a_universal_file_without_build_ids(run, tmp_path, callsign, c
     assert "of_x86_64 + 0 at" in callsign.good("lookup", objects[1], "0", "--cache-dir", cache)
 
 
-@pytest.mark.plain_build # the leak checker and strace exclude each other
 def test_ten_processes_convert_once(callsign, cache, tmp_path):
     """All wait for the one that has the lock. strace counts who writes entries."""
     program = build(tmp_path, "shared")
     addr = hex(address_of(program, "work_shared"))
     strace = need("strace")
     jobs = [subprocess.Popen([strace, "-f", "-o", tmp_path / f"trace{i}", "-e", "trace=rename,renameat,renameat2", callsign.path, "lookup", program,
-                              addr, "--cache-dir", cache], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for i in range(10)]
+                              addr, "--cache-dir", cache], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             env={**os.environ, **UNDER_STRACE}) for i in range(10)]
     outputs = {job.communicate(timeout=60) for job in jobs}
     if any("ptrace" in err.lower() for _, err in outputs):
         pytest.skip("strace may not trace here")

@@ -10,7 +10,7 @@ from programs import need
 
 TOOL = Path(__file__).resolve().parents[1] / "corpus" / "merged"
 
-pytestmark = pytest.mark.plain_build  # nothing that other tests do not run with the sanitizers' build
+pytestmark = pytest.mark.long_with_sanitizers
 
 
 def test_what_is_chosen_was_called(callsign, tmp_path):

@@ -140,9 +140,8 @@ def test_inlined_calls(callsign, go, stripped, program):
 
 @pytest.mark.parametrize("env, args", [
     ({}, ["-buildmode=pie", "-ldflags=-s -w"]), ({"GOARCH": "s390x"}, ["-ldflags=-s -w"]),
-    # half a minute each with the sanitizers' build, where the others go the same way
-    pytest.param({"GOOS": "darwin", "GOARCH": "arm64"}, ["-ldflags=-s -w"], marks=pytest.mark.plain_build),
-    pytest.param({"GOOS": "windows"}, ["-ldflags=-s -w"], marks=pytest.mark.plain_build),
+    pytest.param({"GOOS": "darwin", "GOARCH": "arm64"}, ["-ldflags=-s -w"], marks=pytest.mark.long_with_sanitizers),
+    pytest.param({"GOOS": "windows"}, ["-ldflags=-s -w"], marks=pytest.mark.long_with_sanitizers),
 ], ids=["pie", "s390x", "darwin", "windows"])
 def test_targets(callsign, go, env, args):
     name = "-".join(["target", *env.values(), *[re.sub(r"\W+", "", a) for a in args]])
@@ -212,7 +211,7 @@ def wasm(go):
     return found
 
 
-@pytest.mark.parametrize("system", [pytest.param("js", marks=pytest.mark.plain_build), "wasip1"])  # see test_targets
+@pytest.mark.parametrize("system", [pytest.param("js", marks=pytest.mark.long_with_sanitizers), "wasip1"])
 def test_wasm_has_lines_and_inlined_calls(callsign, wasm, system):
     if system not in wasm:
         pytest.skip(f"this Go does not know {system}")

@@ -1,10 +1,11 @@
 """What commands are given: opened once, and messages that say what is wrong with it."""
+import os
 import re
 import subprocess
 
 import pytest
 
-from programs import need
+from programs import UNDER_STRACE, need
 
 SOURCE = "int square(int x) { return x * x; }\nint main(int argc, char **argv) { return square(argc); }\n"
 
@@ -29,7 +30,6 @@ def ready(built, callsign):
     return built
 
 
-@pytest.mark.plain_build # the leak checker and strace exclude each other
 @pytest.mark.parametrize("line", [
     "lookup app.gsym 0x1139", "lookup app 0x1139", "lookup carrier 0x1139", "convert app -o out.gsym", "convert app.gsym -o out.gsym",
     "stack -i app.gsym stack.txt", "stack -i app stack.txt", "dump app.gsym --summary", "dump app --summary",
@@ -38,7 +38,7 @@ def ready(built, callsign):
 def test_a_path_is_opened_once(ready, callsign, line):
     strace = need("strace")
     done = subprocess.run([strace, "-f", "-e", "trace=open,openat", "-o", "trace", callsign.path, *line.split()], cwd=ready,
-                          capture_output=True, text=True)
+                          capture_output=True, text=True, env={**os.environ, **UNDER_STRACE})
     if "ptrace" in done.stderr.lower():
         pytest.skip("strace may not trace here")
     assert done.returncode in (0, 1), done.stderr

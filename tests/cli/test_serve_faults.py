@@ -20,7 +20,7 @@ import types
 import pytest
 
 import kill_uploads
-from programs import need, wait_for
+from programs import UNDER_STRACE, need, wait_for
 from test_serve import SOURCE, Image, Server, has_server, images, job, server, store  # noqa: F401 (fixtures)
 
 MIB = 1 << 20
@@ -308,13 +308,12 @@ class Traced:
     def __init__(self, callsign, folder, *inject, only=None):
         self.path = str(folder / "callsign")
         words = [need("strace"), "-D", "-f", "-qq", "-o", "/dev/null", *(["-P", str(only)] if only else []), *(word for rule in inject for word in ("-e", f"inject={rule}"))]
-        (folder / "callsign").write_text("#!/bin/sh\nexec " + " ".join(map(str, words)) + f' {callsign.path} "$@"\n')
+        (folder / "callsign").write_text(f"#!/bin/sh\nASAN_OPTIONS={UNDER_STRACE['ASAN_OPTIONS']} exec " + " ".join(map(str, words)) + f' {callsign.path} "$@"\n')
         (folder / "callsign").chmod(0o755)
         if subprocess.run([*words, "true"], stderr=subprocess.DEVNULL).returncode:
             pytest.skip("strace may not trace here")
 
 
-@pytest.mark.plain_build # the leak checker and strace exclude each other
 def test_a_disk_that_does_not_keep_what_is_written(callsign, images, tmp_path):
     """Each fsync() fails: nothing is stored, and nothing of a part counts as received."""
     (tmp_path / "tokens").write_text("t\n")
@@ -339,7 +338,6 @@ def test_a_disk_that_does_not_keep_what_is_written(callsign, images, tmp_path):
     assert callsign.run("store", "fsck", "--store", tmp_path / "s").returncode == 0
 
 
-@pytest.mark.plain_build # the leak checker and strace exclude each other
 @pytest.mark.parametrize("rules, why", [
     (["openat:error=EIO:when=2+"], "Input/output error"), (["openat:error=EMFILE:when=2+"], "Too many open files"),
     (["openat:error=EIO:when=2+", "access,faccessat,faccessat2:error=EIO"], "Input/output error")])
@@ -357,7 +355,6 @@ def test_an_image_that_the_disk_does_not_give(callsign, store, images, tmp_path,
         assert server.ask("GET", f"/buildid/{shop.id}/gsym")[0] == 200
 
 
-@pytest.mark.plain_build # the leak checker and strace exclude each other
 def test_an_index_that_fsck_cannot_open_again(callsign, images, tmp_path):
     """Its second opening fails, after its id and its hash were found to be right."""
     callsign.good("convert", "-q", images["app"].path, "-o", tmp_path / "app.gsym")

@@ -350,7 +350,7 @@ def test_ips_in_place_changes_nothing_else(callsign, app):
         == [["square", "main", None, None, None, None], ["area"]]
 
 
-@pytest.mark.plain_build  # half a minute with the sanitizers' build, where neighbours go the same way
+@pytest.mark.long_with_sanitizers
 def test_ips_inlined_calls_are_frames_of_their_own(callsign, shapes, shapes_index):
     """Before the frame that they were inlined into, marked as Apple's own symbolicated reports mark them."""
     names = [line.split() for line in subprocess.run(["nm", shapes.path], capture_output=True, text=True, check=True).stdout.splitlines()]

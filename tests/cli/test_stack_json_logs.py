@@ -73,10 +73,10 @@ def answers(callsign, indexes):
     return {name: callsign.run("stack", "--json", *indexes[name], stdin=text_of(name)).stdout for name in SAMPLES}
 
 
-WITH_SANITIZERS = ("docker", "bytes of JSON", "spread")  # the other forms go the same way, and take minutes with the sanitizers' build
+WITH_SANITIZERS = ("docker", "bytes of JSON", "spread")  # the other forms go the same way
 
 
-@pytest.mark.parametrize("form", [pytest.param(form, marks=[] if form in WITH_SANITIZERS else pytest.mark.plain_build) for form in FORMS])
+@pytest.mark.parametrize("form", [pytest.param(form, marks=[] if form in WITH_SANITIZERS else pytest.mark.long_with_sanitizers) for form in FORMS])
 def test_each_sample(callsign, indexes, answers, form):
     """The answer is that of the text, and the string becomes what the text becomes; twice is once."""
     write, read = FORMS[form]

@@ -4,6 +4,7 @@ import subprocess
 import pytest
 
 import gsym_make
+from programs import within_memory
 from test_stack_logs import SAMPLES, filled, text_of
 
 
@@ -83,10 +84,9 @@ def test_a_stream_that_pauses(callsign, app):
     assert process.wait() == 0 and rest.startswith(MAP) and "main" in rest
 
 
-@pytest.mark.plain_build
 def test_lines_that_waited_are_read_in_parts(callsign):
     """A mebibyte of short stacks at once would take a gigabyte."""
     text = "".join(f"#0 0x55d0{i:08x}\n\n" for i in range(200000))
-    done = subprocess.run(["prlimit", f"--as={400 << 20}", callsign.path, "stack", "--in-place", "--no-search"], input=text, capture_output=True,
+    done = subprocess.run([*within_memory(callsign.path, 400 << 20), callsign.path, "stack", "--in-place", "--no-search"], input=text, capture_output=True,
                           text=True, timeout=120, check=False)
     assert done.returncode == 0 and done.stdout == text, done.stderr[-300:]

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import pytest
 
 import gsym_make
+from programs import within_memory
 
 MODULES, GROUPS, SINGLES, SLOTS, STACKS = 20, 1000, 300, 4, 3000
 SIZE = 0x80
@@ -344,12 +345,11 @@ def test_a_new_mapping_before_each_stack(callsign):
         assert [frame["module"] for frame in answer["frames"]] == [f"/nowhere/lib{k}.so", f"/nowhere/lib{count + k}.so"]
 
 
-@pytest.mark.plain_build
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_new_module_in_each_stack(callsign, threads):
     """Each stack of a hostile log names another module. 9.6 GB were needed for this one: a table of all modules for each stack."""
     text = "".join(f"#0 lib{i}.so+0x10\n\n" for i in range(20000))
-    done = subprocess.run(["prlimit", f"--as={1 << 30}", callsign.path, "stack", "-j", threads, "--no-search"], input=text,
+    done = subprocess.run([*within_memory(callsign.path, 1 << 30), callsign.path, "stack", "-j", threads, "--no-search"], input=text,
                           capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-500:]
     lines = done.stdout.split("\n\n")

@@ -419,7 +419,7 @@ def test_gsymutil_converts_like_the_tool(arguments, folder, inputs):
         assert theirs[1] == ours[1], name
 
 
-@pytest.mark.plain_build  # half a minute with the sanitizers' build, where neighbours go the same way
+@pytest.mark.long_with_sanitizers
 @pytest.mark.parametrize("name", ["c-gcc", "cc-gcc", "cc-split", "c-obj.o", "cc-obj.o"])
 def test_gsymutil_verifies_like_the_tool(name, folder, inputs):
     if name not in inputs:

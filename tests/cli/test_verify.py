@@ -115,3 +115,20 @@ def test_functions_that_share_one_record(callsign, shapes, tmp_path):
     assert (done.returncode, done.stderr) == (1, "")
     lines = done.stdout.splitlines()
     assert "records share bytes: 0x" in lines[-3] and lines[-1] == "not compared: the index is beyond a limit"
+
+
+def test_checkpoints_of_functions_that_are_alike(callsign, tmp_path):
+    """Where all functions are alike, entries have places and nothing else. Readers took a size of 0 for damage and went without."""
+    source, index = tmp_path / "alike.sym", tmp_path / "alike.gsym"
+    lines = ["MODULE Linux x86_64 000102030405060708090A0B0C0D0E0F0 alike", "FILE 0 /src/alike.c", "INLINE_ORIGIN 0 inner"]
+    starts = range(0x1000, 0x1000 + 16 * 2000, 16)
+    for start in starts:
+        lines += [f"FUNC {start:x} 10 0 outer", f"INLINE 0 1 0 0 {start:x} 8", f"{start:x} 10 7 0"]
+    source.write_text("\n".join(lines) + "\n")
+    callsign.good("convert", "-q", source, "-o", index)
+    assert ": 0 problems\n" in callsign.good("verify", index)
+    asked = [(start + offset, f"inner + {offset} at /src/alike.c:7 (inlined)" if offset < 8 else f"outer + {offset} at /src/alike.c:7")
+             for start in starts for offset in (0, 7, 8, 15)]
+    answers = [line for line in callsign.good("lookup", index, stdin="".join(f"{at:#x}\n" for at, _ in asked)).splitlines() if line.startswith("0x")]
+    assert len(answers) == len(asked)
+    assert all(answer.startswith(f"{at:#x}: {expected.split(' at ')[0]} at /src/alike.c:7") for answer, (at, expected) in zip(answers, asked))

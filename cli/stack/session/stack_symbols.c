@@ -7,7 +7,9 @@
 
 #include <callsign/inspect.h>
 
+#include "input/read_budget.h"
 #include "stack/session/plain_name.h"
+#include "ui/cli_message.h"
 #include "ui/name_text.h"
 
 /* Functions of one slot form a list: those of one name, however many, cost no other name anything. */
@@ -22,12 +24,13 @@ struct symbol_table {
     uint32_t mask, function_count;
     struct symbol_entry *plain_entries; /* the same by plain names; NULL: nobody asked */
     uint32_t *plain_slots;
+    bool is_given_up;             /* going through all names would take too long: none is found */
     bool in_pieces;               /* names are put together in `scratch` */
     char *scratch;
     size_t scratch_size;
 };
 
-enum { TABLES_MAX = 64 };
+enum { TABLES_MAX = 64, PROBE_BYTES = 1 << 22 }; /* of names that have one hash, for one frame */
 
 static uint32_t hash_symbol(struct csn_str name) {
     uint32_t hash = 2166136261u;
@@ -73,6 +76,16 @@ static void free_symbol_table(struct symbol_table *table) {
     free(table->scratch);
 }
 
+/* Says so once, as the table stays. */
+static bool give_up(struct symbol_table *table) {
+    struct csn_error err;
+    read_budget_fail(table->index, &err);
+    cli_error(NULL, "functions of an index are not found by name: %s", csn_error_text(&err));
+    memset(table->slots, 0, ((size_t)table->mask + 1) * sizeof(*table->slots));
+    table->is_given_up = true;
+    return true;
+}
+
 static bool build_symbol_table(const struct csn_index *index, struct symbol_table *out) {
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
@@ -86,9 +99,11 @@ static bool build_symbol_table(const struct csn_index *index, struct symbol_tabl
         free_symbol_table(out);
         return false;
     }
+    uint64_t left = read_budget_of(index);
     for (uint32_t i = info.function_count; i-- > 0;) { /* the first one becomes the head */
         struct csn_function function;
         if (!read_symbol_function(out, i, &function)) continue;
+        if (!read_budget_spend(&left, 1 + function.name.len + function.record_size)) return give_up(out);
         uint32_t hash = hash_symbol(without_promotion(function.name)), *slot = &out->slots[hash & out->mask];
         out->entries[i] = (struct symbol_entry){ hash, *slot };
         *slot = i + 1;
@@ -126,10 +141,12 @@ static uint64_t distance_to_next(const struct symbol_table *table, uint32_t i, c
 /* `sized`: only functions that end where the site says. `whole`: only those of exactly this name. */
 static uint32_t find_symbol(struct symbol_table *table, const struct symbol_site *site, bool sized, bool whole, uint64_t *start) {
     enum { PROBES = 1 << 16 };
+    uint64_t left = PROBE_BYTES;
     uint32_t found = 0, hash = hash_symbol(without_promotion(site->name)), at = table->slots[hash & table->mask];
     for (unsigned probe = 0; at && probe < PROBES; at = table->entries[at - 1].next, probe++) {
         struct csn_function function;
         if (table->entries[at - 1].hash != hash || !read_symbol_function(table, at - 1, &function)) continue;
+        if (!read_budget_spend(&left, 1 + function.name.len + function.record_size)) break;
         if (!same_text(whole ? function.name : without_promotion(function.name), site->name)) continue;
         uint64_t distance = distance_to_next(table, at - 1, &function);
         if (distance && site->offset > distance) continue;
@@ -164,10 +181,13 @@ static bool build_plain_names(struct symbol_table *table, struct name_text *name
     table->plain_slots = calloc((size_t)table->mask + 1, sizeof(*table->plain_slots));
     table->plain_entries = calloc(table->function_count ? table->function_count : 1, sizeof(*table->plain_entries));
     if (!table->plain_slots || !table->plain_entries) return false;
+    uint64_t left = read_budget_of(table->index);
     for (uint32_t i = table->function_count; i-- > 0;) {
         char name[PLAIN_NAME_MAX];
         struct csn_function function;
+        const uint64_t made = names->made_bytes;
         size_t size = plain_function_name(table, names, i, &function, name);
+        if (!read_budget_spend(&left, 1 + names->made_bytes - made)) return give_up(table);
         if (!size) continue;
         uint32_t hash = hash_symbol((struct csn_str){ name, size }), *slot = &table->plain_slots[hash & table->mask];
         table->plain_entries[i] = (struct symbol_entry){ hash, *slot };
@@ -237,12 +257,12 @@ bool symbol_tables_find_plain(struct symbol_tables *tables, const struct csn_ind
     char plain[PLAIN_NAME_MAX], clone[PLAIN_NAME_MAX];
     *count = 0;
     if (!table || !name_text_init(&names, true)) return false;
-    bool good = table->plain_slots || build_plain_names(table, &names);
+    bool good = table->is_given_up || table->plain_slots || build_plain_names(table, &names);
     struct wanted_name wanted = { .whole = name };
     const struct csn_str text = name_text(&names, name);
     wanted.plain = (struct csn_str){ plain, plain_name(text, plain, sizeof(plain)) };
     wanted.clone = (struct csn_str){ clone, clone_suffix(text, clone, sizeof(clone)) };
-    if (good && wanted.plain.len) *count = find_plain(table, &names, &wanted, starts, capacity);
+    if (good && wanted.plain.len && !table->is_given_up) *count = find_plain(table, &names, &wanted, starts, capacity);
     if (*count > 1 && has_arguments(name)) narrow_plain(table, &names, &wanted, &wanted.by_whole, starts, capacity, count);
     if (*count > 1 && !with_clones) narrow_plain(table, &names, &wanted, &wanted.by_clone, starts, capacity, count);
     if (*count > capacity) *count = 0; /* the ones that there is no room for would be as good */

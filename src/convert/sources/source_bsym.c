@@ -7,7 +7,6 @@
 #include "convert/sources/source.h"
 
 enum {
-    NAME_MAX_BYTES = 1 << 20,
     /* Names share prefixes and tokens: real files expand to three times their size, one made so to any. */
     EXPANSION_FREE = 1 << 24, EXPANSION_FACTOR = 64
 };
@@ -25,7 +24,7 @@ static csn_status read_bsym_name(struct reader *r, const struct csni_bsym_name *
     struct csni_arena *arena = &r->c->arenas[0];
     uint64_t size = csni_bsym_expand(r->bsym, name, 0, NULL, 0);
     uint64_t left = csni_budget_left(&r->names);
-    if (size > NAME_MAX_BYTES || !csni_budget_charge(&r->names, size))
+    if (size > CSNI_BSYM_NAME_MAX || !csni_budget_charge(&r->names, size))
         return csni_fail(err, CSN_E_LIMIT, "BSYM", 0, "a name of %llu bytes, %llu are left for all that follow",
                          (unsigned long long)size, (unsigned long long)left);
     char *text = csni_arena_alloc(arena, (size_t)size);

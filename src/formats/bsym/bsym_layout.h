@@ -32,6 +32,7 @@ enum {
 
     CSNI_BSYM_LONG = 0xff,    /* a string's length byte: 16 bits of length follow */
     CSNI_BSYM_STRING_MAX = 0xffff,
+    CSNI_BSYM_NAME_MAX = 1 << 20, /* of one that is put together: tokens could make it 4 GB. Longer ones read as empty */
     CSNI_BSYM_LENGTH_MAX = 0xffff,
     CSNI_BSYM_PREFIX_MAX = 0xfffe,
     CSNI_BSYM_TOKEN_BIT = 0x80,

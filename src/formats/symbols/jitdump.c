@@ -7,8 +7,8 @@
 #include "base/core/budget.h"
 #include "base/core/cursor.h"
 #include "base/core/fail.h"
-#include "base/core/search.h"
 #include "base/hash.h"
+#include "formats/symbols/reused_code.h"
 #include "formats/symbols/symbols_text.h"
 #include "formats/symbols/text_lines.h"
 #include "formats/symbols/v8_name.h"
@@ -212,48 +212,21 @@ static int code_by_start(const void *pa, const void *pb) {
 
 /* ---- what was written over ---- */
 
-/* The next code from `at` on of which nobody knows yet whether it is gone; next[i] is i for such a one. */
-static size_t next_unknown(size_t *next, size_t at) {
-    size_t found = at;
-    while (next[found] != found) found = next[found];
-    while (next[at] != found) {
-        size_t after = next[at];
-        next[at] = found;
-        at = after;
-    }
-    return found;
-}
-
-/* `at` is the last one of its order: what is unknown within it is older. */
-static void mark_gone(struct jit_reading *r, size_t *next, size_t at) {
-    struct jit_code *items = r->code.items;
-    const uint64_t start = items[at].start, size = items[at].size ? items[at].size : 1;
-    size_t first = csni_lower_bound(items, r->code.count, start, start);
-    for (size_t i = next_unknown(next, first); i < r->code.count && items[i].start - start < size; i = next_unknown(next, i)) {
-        items[i].is_gone = i != at;
-        next[i] = i + 1;
-    }
-}
-
-/* Memory is used again when code is gone: later code within it, from the last one back, leaves no earlier one that begins there. */
-static bool find_gone(struct jit_reading *r) {
-    const size_t count = r->code.count;
-    size_t *next = csni_alloc_zeroed(r->code.alloc, count + 1, sizeof *next);
-    size_t *places = csni_alloc_zeroed(r->code.alloc, (size_t)r->order, sizeof *places); /* 1 + the place of that order; 0: none */
-    const bool good = next && places;
-    for (size_t i = 0; good && i <= count; i++) next[i] = i;
-    for (size_t i = 0; good && i < count; i++) places[r->code.items[i].order] = i + 1;
-    for (uint64_t order = r->order; good && order--;)
-        if (places[order]) mark_gone(r, next, places[order] - 1);
-    csni_free(r->code.alloc, next, (count + 1) * sizeof *next);
-    csni_free(r->code.alloc, places, (size_t)r->order * sizeof *places);
-    return good;
+static csn_status find_gone(struct jit_reading *r, struct csn_error *err) {
+    const size_t count = r->code.count, size = count * sizeof(struct csni_made_code);
+    struct csni_made_code *made = csni_alloc_zeroed(r->code.alloc, count, sizeof *made);
+    for (size_t i = 0; made && i < count; i++)
+        made[i] = (struct csni_made_code){ r->code.items[i].start, r->code.items[i].size, r->code.items[i].order, false };
+    const bool good = made && csni_find_reused_code(made, count, r->order, r->code.alloc);
+    for (size_t i = 0; good && i < count; i++) r->code.items[i].is_gone = made[i].is_gone;
+    csni_free(r->code.alloc, made, size);
+    return good ? CSN_OK : csni_fail_memory(err, size);
 }
 
 static csn_status add_jit_functions(struct jit_reading *r, struct csn_error *err) {
     if (!r->code.count) return CSN_OK;
     qsort(r->code.items, r->code.count, sizeof *r->code.items, code_by_start);
-    if (!find_gone(r)) return csni_fail_memory(err, r->code.count * sizeof(size_t));
+    CSNI_TRY(find_gone(r, err));
     for (size_t i = 0; i < r->code.count; i++) {
         const struct jit_code *code = &r->code.items[i];
         if (code->is_gone) {

@@ -1,8 +1,9 @@
 /* perf's maps of generated code: START SIZE NAME, both numbers hexadecimal, the name to the end of the line. A compiler that
- * puts new code where old code was adds a line, so of several with one start the last one counts. */
+ * puts new code where old code was adds a line, so code that begins within that of a later line is gone. */
 #include <stdlib.h>
 
 #include "base/core/fail.h"
+#include "formats/symbols/reused_code.h"
 #include "formats/symbols/symbols_text.h"
 #include "formats/symbols/text_lines.h"
 #include "formats/symbols/v8_name.h"
@@ -51,12 +52,14 @@ static void add_perf_map_function(struct csni_batch_writer *w, const struct mapp
     if (has_place && !w->failed) add_v8_place(w, path, line);
 }
 
-static csn_status read_perf_map_lines(mapped_code *code, struct csni_span file, struct csni_batch_writer *w,
+/* *count: of lines. */
+static csn_status read_perf_map_lines(mapped_code *code, struct csni_span file, uint64_t *count, struct csni_batch_writer *w,
                                       struct csn_error *err) {
     struct csni_lines lines = { file, 0 };
     struct csn_str line;
     while (csni_lines_next(&lines, &line)) {
         struct mapped m;
+        *count = lines.number;
         if (!line.len) continue;
         if (!read_perf_map_line(line, &m)) {
             csni_note_line(w, lines.number, line, "no start, size and name");
@@ -68,18 +71,27 @@ static csn_status read_perf_map_lines(mapped_code *code, struct csni_span file, 
     return CSN_OK;
 }
 
+static csn_status add_perf_map_functions(const mapped_code *code, uint64_t lines, struct csni_batch_writer *w, struct csn_error *err) {
+    const size_t size = code->count * sizeof(struct csni_made_code);
+    struct csni_made_code *made = csni_alloc_zeroed(code->alloc, code->count, sizeof *made);
+    for (size_t i = 0; made && i < code->count; i++)
+        made[i] = (struct csni_made_code){ code->items[i].start, code->items[i].size, code->items[i].line, false };
+    const bool good = made && csni_find_reused_code(made, code->count, lines + 1, code->alloc);
+    for (size_t i = 0; good && i < code->count; i++) {
+        if (!made[i].is_gone) add_perf_map_function(w, &code->items[i]);
+        else csni_batch_note(w, CSN_EVENT_DUPLICATE_REPLACED, "line %llu, by a later line", (unsigned long long)code->items[i].line);
+    }
+    csni_free(code->alloc, made, size);
+    return good ? CSN_OK : csni_fail_memory(err, size);
+}
+
 csn_status csni_perf_map_read(struct csni_span file, const struct csn_allocator *alloc, struct csni_batch_writer *w,
                               struct csn_error *err) {
     mapped_code code = { .alloc = alloc };
-    csn_status status = read_perf_map_lines(&code, file, w, err);
+    uint64_t lines = 0;
+    csn_status status = read_perf_map_lines(&code, file, &lines, w, err);
     if (code.count) qsort(code.items, code.count, sizeof *code.items, mapped_by_start);
-    for (size_t i = 0; status >= 0 && i < code.count; i++) {
-        if (i + 1 == code.count || code.items[i + 1].start != code.items[i].start)
-            add_perf_map_function(w, &code.items[i]);
-        else
-            csni_batch_note(w, CSN_EVENT_DUPLICATE_REPLACED, "line %llu, by line %llu", (unsigned long long)code.items[i].line,
-                            (unsigned long long)code.items[i + 1].line);
-    }
+    if (status >= 0 && code.count) status = add_perf_map_functions(&code, lines, w, err);
     csni_vec_deinit(&code);
     return status;
 }

@@ -110,7 +110,14 @@ static void bad_lines(void **state) {
 static void perf_map(void **state) {
     (void)state;
     expect(csni_perf_map_read, "7f0020 10 LazyCompile:~b /x y.js:1\n0x7f0000 0x20 a\n7f0000 8 a2\n",
-           "7f0000+8 a2; 7f0020+10 LazyCompile:~b <duplicate-replaced 1: line 2, by line 3>");
+           "7f0000+8 a2; 7f0020+10 LazyCompile:~b <duplicate-replaced 1: line 2, by a later line>");
+    /* Code that begins within later code is gone, wherever that begins; what reaches into later code is not, nor what is around it. */
+    expect(csni_perf_map_read, "1000 100 old\nf80 100 new\n", "f80+100 new <duplicate-replaced 1: line 1, by a later line>");
+    expect(csni_perf_map_read, "1000 10 a\n1010 10 b\n1020 10 c\n1008 18 d\n",
+           "1000+10 a; 1008+18 d; 1020+10 c <duplicate-replaced 1: line 2, by a later line>");
+    expect(csni_perf_map_read, "1080 10 a\n1000 100 b\n1000 10 c\n", "1000+10 c <duplicate-replaced 2: line 2, by a later line>");
+    expect(csni_perf_map_read, "f80 100 old\n1000 100 new\n", "f80+100 old; 1000+100 new");
+    expect(csni_perf_map_read, "1000 100 around\n1040 10 inner\n", "1000+100 around; 1040+10 inner");
     expect(csni_perf_map_read, "10 200000000 huge\nffffffffffffffff 8 end\n",
            "10+ffffffff huge; ffffffffffffffff+0 end <function-too-large 2: line 1: 0x10 has 0x200000000 bytes>");
 }

@@ -1,14 +1,17 @@
 /* Every rule of the format, checked on every record. */
+#include "base/core/budget.h"
 #include "base/core/fail.h"
 #include "formats/bsym/read/bsym_private.h"
 
 static const char SECTION[] = "BSYM";
+enum { STRINGS_BASE = 1 << 25, STRINGS_TIMES = 32 };
 
 struct check {
     const struct csni_bsym *b;
     csn_verify_callback *callback;
     void *context;
     struct csn_verify_counts *counts;
+    struct csni_budget strings; /* bytes of those that are checked: symbols of a hostile file share a long one */
     bool stopped;
 };
 
@@ -34,6 +37,11 @@ static void check_bsym_string(struct check *c, uint32_t offset, const char *what
     c->counts->strings++;
     if (!csni_bsym_string(b, offset, &text)) {
         PROBLEM(c, offset, "the name of %s %u is not within 0x%zx bytes", what, number, b->text.size);
+        return;
+    }
+    if (!csni_budget_charge(&c->strings, text.size)) {
+        PROBLEM(c, offset, "names share bytes: more than %llu read of a file of 0x%zx", (unsigned long long)c->strings.limit, b->bytes.size);
+        c->stopped = true;
         return;
     }
     if (b->version < CSNI_BSYM_2_0 || b->version >= CSNI_BSYM_3_0) return;
@@ -106,7 +114,7 @@ static void check_renames(struct check *c) {
 csn_status csni_bsym_verify(const struct csni_bsym *b, csn_verify_callback *callback, void *context,
                             struct csn_verify_counts *out) {
     *out = (struct csn_verify_counts){ 0 };
-    struct check c = { b, callback, context, out, false };
+    struct check c = { b, callback, context, out, csni_budget_for(STRINGS_BASE, b->bytes.size, STRINGS_TIMES), false };
     if (b->unsorted_segments) PROBLEM(&c, 0, "%u binaries are not in the order of their addresses", b->segment_count);
     uint32_t owned = 0;
     for (uint32_t i = 0; i < b->token_count && !c.stopped; i++)

@@ -3,14 +3,15 @@
 
 #include "formats/gsym/read/gsym.h"
 
-/* Bytes of an entry whose fields have so many bits; 0: too many. */
-static uint8_t take_fields(const uint8_t *bits, unsigned count, struct csni_bit_field *out) {
+/* *size: bytes of an entry whose fields have so many bits, 0 where all entries are alike. False: too many bits. */
+static bool take_fields(const uint8_t *bits, unsigned count, struct csni_bit_field *out, uint8_t *size) {
     unsigned at = 0;
     for (unsigned k = 0; k < count; at += bits[k++]) {
-        if (bits[k] > 32) return 0;
+        if (bits[k] > 32) return false;
         out[k] = (struct csni_bit_field){ (uint8_t)(at / 8), (uint8_t)(at % 8), (uint32_t)(((uint64_t)1 << bits[k]) - 1) };
     }
-    return (uint8_t)((at + 7) / 8);
+    *size = (uint8_t)((at + 7) / 8);
+    return true;
 }
 
 /* From revision 2 on places are apart from the entries, which are left with the other fields. */
@@ -36,9 +37,10 @@ static bool take_head(const struct csni_gsym *gsym, const uint8_t *head, struct 
     c->count = csni_get32(head + CSNI_CP_H_ENTRIES, false);
     c->call_count = csni_get32(head + CSNI_CP_H_CALLS, false);
     c->shift = head[CSNI_CP_H_SHIFT];
-    c->entry_bytes = take_fields(bits, CSNI_CP_FIELDS, c->fields);
-    c->call_bytes = take_fields(head + CSNI_CP_H_CALL_BITS, CSNI_CP_CALL_FIELDS, c->call_fields);
-    if (!c->count || !c->entry_bytes || c->shift > CSNI_CP_SHIFT_MAX || (c->call_count && !c->call_bytes)) return false;
+    if (!take_fields(bits, CSNI_CP_FIELDS, c->fields, &c->entry_bytes) ||
+        !take_fields(head + CSNI_CP_H_CALL_BITS, CSNI_CP_CALL_FIELDS, c->call_fields, &c->call_bytes))
+        return false;
+    if (!c->count || !(c->entry_bytes || c->place_bytes) || c->shift > CSNI_CP_SHIFT_MAX || (c->call_count && !c->call_bytes)) return false;
     uint64_t at = csni_get64(head + CSNI_CP_H_TABLE, false), places = (uint64_t)c->count * c->place_bytes;
     uint64_t entries = (uint64_t)c->count * c->entry_bytes,
              size = places + entries + (uint64_t)c->call_count * c->call_bytes + CSNI_CP_OVERREAD;
