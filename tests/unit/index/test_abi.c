@@ -51,7 +51,7 @@ static const struct number layout[] = {
     SIZE(csn_function, 64), AT(csn_function, start, 0), AT(csn_function, size, 8), AT(csn_function, name, 16),
         AT(csn_function, record_offset, 32), AT(csn_function, has_lines, 40), AT(csn_function, has_inlines, 41),
         AT(csn_function, has_merged, 42), AT(csn_function, has_call_sites, 43), AT(csn_function, unknown_parts, 44),
-        AT(csn_function, binary, 48), AT(csn_function, reserved, 56),
+        AT(csn_function, binary, 48), AT(csn_function, record_size, 56),
     SIZE(csn_record, 32), AT(csn_record, bytes, 0), AT(csn_record, size, 8), AT(csn_record, start, 16),
         AT(csn_record, offset, 24),
     SIZE(csn_row, 16), AT(csn_row, addr, 0), AT(csn_row, file, 8), AT(csn_row, line, 12),
