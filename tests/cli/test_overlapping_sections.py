@@ -37,6 +37,6 @@ def test_tables_of_stubs(callsign, tmp_path, tables):
     """3,000 tables over 8,000 pointers were 24 million stubs."""
     (tmp_path / "library").write_bytes(i386_library(8000, tables))
     subprocess.run([*within_memory(callsign.path, MEMORY), callsign.path, "convert", "--quiet", tmp_path / "library", "-o", tmp_path / "index"],
-                   check=True)
+                   check=True, timeout=120)
     names = callsign.good("lookup", tmp_path / "index", hex(TEXT), hex(POINTERS), hex(POINTERS + 4 * 7999))
     assert "f + 0" in names and names.count("*ABS*+0x0@plt + 0") == 2

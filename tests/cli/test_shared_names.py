@@ -253,12 +253,16 @@ def test_strings_within_others(callsign, tmp_path, kind):
     assert message == f"strings lie within others: they have more than 32 times the {path.stat().st_size} bytes of the file\n"
 
 
-def test_names_of_a_section_index(callsign, shared, tmp_path):
-    """Which has a name for each function, read anew each time."""
+def test_a_section_index(callsign, shared, tmp_path):
+    """One name for all functions is one string; a directory is read for each file."""
     section = tmp_path / "shared.gsymsec"
     callsign.good("convert", shared, "--to", "gsym-section", "-o", section)
+    callsign.good("convert", section, "-o", tmp_path / "back.gsym")
+    paths = index_of_paths(tmp_path / "paths.gsym")
+    callsign.good("convert", paths, "--to", "gsym-section", "-o", section)
     message = fail(callsign, section, "convert", section, "-o", tmp_path / "out.gsym")
-    assert re.fullmatch(r"names and paths of functions have more than 64 times the \d+ bytes of the index and its strings\n", message)
+    assert re.fullmatch(r"strings lie within others, or files share long ones: they have more than 32 times the \d+ bytes of the index and its strings\n",
+                        message)
 
 
 def doubling(depth, name):

@@ -1,8 +1,8 @@
 /* An index in the section-embedded GSYM of 2017 as a source: one batch. What a writer of the model relies on is made sure of
  * here, as nothing in an index can be trusted: rows and ranges that do not ascend or lie outside are left out. */
-#include "base/core/budget.h"
 #include "base/core/fail.h"
 #include "base/core/search.h"
+#include "convert/sources/index_strings.h"
 #include "convert/sources/source.h"
 #include "formats/gsection/read/gsection.h"
 #include "object/find/section_find.h"
@@ -10,7 +10,7 @@
 typedef unsigned long long ull; /* for %llx */
 
 /* Records may be shared by functions, and offsets of a hostile file may all lead to one: bytes read for a byte of section. */
-enum { SHARING_MAX = 64 };
+enum { SHARING_MAX = 64, STRINGS_SHARING = 32 };
 
 /* An inlined call that is open, or the function. */
 struct open_node {
@@ -26,17 +26,10 @@ struct reader {
     uint32_t *files;      /* file numbers of the batch */
     uint32_t unknown_file; /* for numbers that the table does not have; 0: not met yet */
     uint64_t bytes_left;
-    struct csni_budget text; /* bytes of strings: a string may be the end of another one */
+    struct csni_index_strings strings;
     struct open_node open[CSN_INLINE_DEPTH_MAX + 1];
     uint64_t bases[CSN_INLINE_DEPTH_MAX];
 };
-
-/* Past the budget nothing more is read. */
-static uint32_t add_section_string(struct reader *r, struct csn_str text) {
-    if (csni_budget_charge(&r->text, text.len)) return csni_batch_add_string(r->w, text);
-    r->w->failed = true;
-    return 0;
-}
 
 /* The tools of 2017 wrote the table before they had met the files that inlined calls come from: such a call keeps its frame. */
 static uint32_t file_of(struct reader *r, uint32_t file) {
@@ -53,8 +46,8 @@ static csn_status read_section_files(struct reader *r, struct csni_arena *arena,
     for (uint32_t i = 1; i < count && !r->w->failed; i++) {
         struct csn_str directory, base;
         csni_gsection_file(r->g, i, &directory, &base);
-        uint32_t first = add_section_string(r, directory);
-        r->files[i] = csni_batch_add_file(r->w, first, add_section_string(r, base));
+        uint32_t first = csni_index_strings_add_text(&r->strings, r->w, directory);
+        r->files[i] = csni_batch_add_file(r->w, first, csni_index_strings_add_text(&r->strings, r->w, base));
     }
     return CSN_OK;
 }
@@ -128,7 +121,7 @@ static void open_node(struct reader *r, const struct csni_gsym_record *record, s
         out->is_dropped = true;
         return;
     }
-    uint32_t name = add_section_string(r, csni_gsym_string(&r->g->gsym, node->name));
+    uint32_t name = csni_index_strings_add(&r->strings, r->w, &r->g->gsym, node->name);
     uint32_t first = (uint32_t)r->w->parts.count;
     out->node = csni_batch_begin_inline(r->w, name, file_of(r, node->call_file), node->call_line);
     out->count = add_parts(r, record, node, parent);
@@ -163,7 +156,7 @@ static csn_status read_section_function(struct reader *r, uint32_t idx, struct c
         csni_batch_note(r->w, CSN_EVENT_DAMAGED_UNIT, "%s", csn_error_text(&damage));
         return CSN_OK;
     }
-    uint32_t name = add_section_string(r, csni_gsym_string(&r->g->gsym, record.name));
+    uint32_t name = csni_index_strings_add(&r->strings, r->w, &r->g->gsym, record.name);
     if (!name) {
         if (r->w->failed) return CSN_OK;
         csni_batch_note(r->w, CSN_EVENT_FUNCTION_WITHOUT_NAME, "function at 0x%llx of the index", (ull)record.start);
@@ -191,19 +184,26 @@ static csn_status read_section_function(struct reader *r, uint32_t idx, struct c
     return CSN_OK;
 }
 
+static csn_status read_section_functions(struct reader *r, struct csni_arena *arena, struct csn_error *err) {
+    CSNI_TRY(read_section_files(r, arena, err));
+    for (uint32_t i = 0; i < r->g->gsym.address_count && !r->w->failed; i++) CSNI_TRY(read_section_function(r, i, err));
+    return CSN_OK;
+}
+
 static csn_status read_section_index(struct csni_conversion *c, const struct csni_gsection *g, struct csn_error *err) {
     struct csni_batch *batch = csni_add_batches(c, 1);
     struct reader *r = csni_arena_alloc(&c->arenas[0], sizeof *r);
     if (!batch || !r) return csni_fail_memory(err, sizeof *r);
     const uint64_t size = (uint64_t)g->gsym.bytes.size + g->gsym.strings.size;
     *r = (struct reader){ .g = g, .w = &c->writers[0], .bytes_left = g->gsym.bytes.size * (uint64_t)SHARING_MAX,
-                          .text = csni_budget_for(0, size, SHARING_MAX) };
+                          .strings.slots.alloc = c->alloc, .strings.text = csni_budget_for(0, size, STRINGS_SHARING) };
     csni_batch_begin(r->w, &c->arenas[0]);
-    CSNI_TRY(read_section_files(r, &c->arenas[0], err));
-    for (uint32_t i = 0; i < g->gsym.address_count && !r->w->failed; i++) CSNI_TRY(read_section_function(r, i, err));
-    if (r->w->failed && csni_budget_is_exhausted(&r->text))
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "names and paths of functions have more than %d times the %llu bytes of the index and its "
-                         "strings", SHARING_MAX, (ull)size);
+    csn_status status = read_section_functions(r, &c->arenas[0], err);
+    csni_vec_deinit(&r->strings.slots);
+    if (status < 0) return status;
+    if (csni_index_strings_exceed(&r->strings, r->w))
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "strings lie within others, or files share long ones: they have more than %d times the %llu bytes "
+                         "of the index and its strings", STRINGS_SHARING, (ull)size);
     c->report->functions_from_index += r->w->functions.count;
     return csni_batch_finish(r->w, batch, err);
 }

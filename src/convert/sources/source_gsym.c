@@ -2,72 +2,27 @@
  * cannot be read, and parts that say nothing: lists of no rows, inlined calls or call sites. */
 #include "base/core/budget.h"
 #include "base/core/fail.h"
-#include "base/hash.h"
 #include "base/ranges.h"
+#include "convert/sources/index_strings.h"
 #include "convert/sources/source.h"
 #include "formats/gsym/read/gsym_names.h"
 #include "formats/gsym/read/gsym.h"
-
-/* Numbers of the batch's strings by their place in the index's table. */
-struct strp_map {
-    CSNI_VEC(struct strp_slot { uint64_t strp; uint32_t number; }) slots; /* a power of two; number 0: free */
-    size_t used;
-};
 
 struct reader {
     struct csni_conversion *c;
     struct csni_gsym gsym;
     struct csni_batch_writer *w;
-    struct strp_map strings;
+    struct csni_index_strings strings;
     CSNI_VEC(struct csni_part) parts; /* of one inline node */
     struct csni_budget budget;        /* bytes of records: those of a hostile file may overlap */
-    struct csni_budget text;          /* bytes of strings, each counted once: the same */
 };
 
-/* A string may be the end of another one, as linkers write them. */
+/* Bytes of strings for a byte of the file: some lie within others. */
 enum { STRINGS_SHARING = 32 };
 
 /* ---- strings and files ---- */
 
-static struct strp_slot *find_index_slot(const struct strp_map *map, uint64_t strp) {
-    size_t mask = map->slots.count - 1, at = (size_t)csni_hash_u64(strp) & mask;
-    while (map->slots.items[at].number && map->slots.items[at].strp != strp) at = (at + 1) & mask;
-    return &map->slots.items[at];
-}
-
-static bool grow_index_strings(struct strp_map *map) {
-    struct strp_map grown = { .slots.alloc = map->slots.alloc, .used = map->used };
-    size_t count = map->slots.count ? 2 * map->slots.count : 1024;
-    if (!csni_vec_reserve(&grown.slots, count)) return false;
-    grown.slots.count = count;
-    memset(grown.slots.items, 0, count * sizeof *grown.slots.items);
-    for (size_t i = 0; i < map->slots.count; i++)
-        if (map->slots.items[i].number) *find_index_slot(&grown, map->slots.items[i].strp) = map->slots.items[i];
-    csni_vec_deinit(&map->slots);
-    *map = grown;
-    return true;
-}
-
-static uint32_t add_index_string(struct reader *r, uint64_t strp) {
-    if (strp >= r->gsym.strings.size) return 0;
-    if (4 * r->strings.used >= 3 * r->strings.slots.count && !grow_index_strings(&r->strings)) {
-        r->w->failed = true;
-        return 0;
-    }
-    struct strp_slot *slot = find_index_slot(&r->strings, strp);
-    if (slot->number) return slot->number;
-    const struct csn_str text = csni_gsym_string(&r->gsym, strp);
-    if (!csni_budget_charge(&r->text, text.len)) {
-        r->w->failed = true;
-        return 0;
-    }
-    uint32_t number = csni_batch_add_string(r->w, text);
-    if (number) {
-        *slot = (struct strp_slot){ strp, number };
-        r->strings.used++;
-    }
-    return number;
-}
+static uint32_t add_index_string(struct reader *r, uint64_t strp) { return csni_index_strings_add(&r->strings, r->w, &r->gsym, strp); }
 
 static void add_files(struct reader *r) {
     const struct csni_gsym *g = &r->gsym;
@@ -325,13 +280,13 @@ csn_status csni_source_gsym_in(struct csni_conversion *c, struct csni_span file,
     c->image.uuid = r.gsym.uuid;
     CSNI_TRY(keep_members(&r, err));
     r.budget = csni_budget_for(0, file.size, 4);
-    r.text = csni_budget_for(0, file.size, STRINGS_SHARING);
+    r.strings.text = csni_budget_for(0, file.size, STRINGS_SHARING);
     csni_batch_begin(r.w, &c->arenas[0]);
     add_files(&r);
     csn_status status = read_index_functions(&r, err);
     csni_vec_deinit(&r.strings.slots);
     csni_vec_deinit(&r.parts);
-    if (r.w->failed && csni_budget_is_exhausted(&r.text))
+    if (csni_index_strings_exceed(&r.strings, r.w))
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "strings lie within others: they have more than %d times the %zu bytes of the file",
                          STRINGS_SHARING, file.size);
     return status < 0 ? status : csni_batch_finish(r.w, batch, err);
