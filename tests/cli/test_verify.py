@@ -118,7 +118,7 @@ def test_functions_that_share_one_record(callsign, shapes, tmp_path):
 
 
 def test_checkpoints_of_functions_that_are_alike(callsign, tmp_path):
-    """Where all functions are alike, entries have places and nothing else. Readers took a size of 0 for damage and went without."""
+    """Where all functions are alike, entries have places and a byte of nothing. Readers took that for damage and went without."""
     source, index = tmp_path / "alike.sym", tmp_path / "alike.gsym"
     lines = ["MODULE Linux x86_64 000102030405060708090A0B0C0D0E0F0 alike", "FILE 0 /src/alike.c", "INLINE_ORIGIN 0 inner"]
     starts = range(0x1000, 0x1000 + 16 * 2000, 16)

@@ -3,7 +3,7 @@
 
 #include "formats/gsym/read/gsym.h"
 
-/* *size: bytes of an entry whose fields have so many bits, 0 where all entries are alike. False: too many bits. */
+/* *size: bytes of an entry whose fields have so many bits. False: too many. */
 static bool take_fields(const uint8_t *bits, unsigned count, struct csni_bit_field *out, uint8_t *size) {
     unsigned at = 0;
     for (unsigned k = 0; k < count; at += bits[k++]) {
@@ -40,7 +40,8 @@ static bool take_head(const struct csni_gsym *gsym, const uint8_t *head, struct 
     if (!take_fields(bits, CSNI_CP_FIELDS, c->fields, &c->entry_bytes) ||
         !take_fields(head + CSNI_CP_H_CALL_BITS, CSNI_CP_CALL_FIELDS, c->call_fields, &c->call_bytes))
         return false;
-    if (!c->count || !(c->entry_bytes || c->place_bytes) || c->shift > CSNI_CP_SHIFT_MAX || (c->call_count && !c->call_bytes)) return false;
+    if (!c->entry_bytes) c->entry_bytes = 1; /* all entries are alike */
+    if (!c->count || c->shift > CSNI_CP_SHIFT_MAX || (c->call_count && !c->call_bytes)) return false;
     uint64_t at = csni_get64(head + CSNI_CP_H_TABLE, false), places = (uint64_t)c->count * c->place_bytes;
     uint64_t entries = (uint64_t)c->count * c->entry_bytes,
              size = places + entries + (uint64_t)c->call_count * c->call_bytes + CSNI_CP_OVERREAD;
