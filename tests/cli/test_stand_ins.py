@@ -1009,6 +1009,12 @@ HOSTILE_RUNS = [("addr2line", ["-e", "c-gcc", "-fi"]), ("addr2line", ["-e", "c-g
                 ("llvm-symbolizer", ["--filter-markup"]), ("llvm-gsymutil", ["--addresses-from-stdin"])]
 
 
+def asks_no_file(data):
+    """An address on the first line, and no file: llvm-gsymutil 22 looks it up in an index that it has not opened, in memory that holds
+    whatever was there. It mostly crashes."""
+    return re.fullmatch(rb"(0[xX][0-9a-fA-F]+|[0-9]+)\r?", data.split(b"\n")[0]) is not None
+
+
 @pytest.mark.parametrize("dialect,arguments", HOSTILE_RUNS, ids=lambda value: value if isinstance(value, str) else " ".join(value))
 def test_bad_requests_are_answered_like_the_tool(dialect, arguments, folder, programs):
     pair = pair_for(dialect, folder)
@@ -1018,7 +1024,7 @@ def test_bad_requests_are_answered_like_the_tool(dialect, arguments, folder, pro
         assert pair.run("theirs", ["--convert=c-gcc", "--out-file=gs/c.gsym", "--quiet"], b"", where).code == 0
     for name, data in HOSTILE.items():
         theirs, ours = (pair.run(which, arguments, data, where) for which in ("theirs", "ours"))
-        if theirs.code < 0:  # the tool crashes
+        if theirs.code < 0 or (dialect == "llvm-gsymutil" and asks_no_file(data)):  # the tool crashes
             assert ours.code in (0, 1) and ours.out + ours.err, name
         else:
             assert theirs == ours, name + "\n" + stand_in_pairs.show_difference(arguments, data, (theirs, ours))
