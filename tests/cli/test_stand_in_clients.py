@@ -12,8 +12,6 @@ import stand_in_pairs
 from profile_bytes import pprof
 from programs import need
 
-pytestmark = pytest.mark.plain_build
-
 SOURCE = r"""
 #include <cstdio>
 #include <cstdlib>
