@@ -156,6 +156,7 @@ static csn_status convert_whole(struct reading *r, struct csn_error *err) {
     CSNI_TRY(csni_split_units_create(c, r->dwarf, r->object, &loop->split, err));
     csn_status status = csni_unit_loop_run(loop, err);
     if (status == CSN_OK) csni_report_units(c, loop->batches, loop->count, &r->dwarf->damage);
+    if (status == CSN_OK) c->report->units_failed += atomic_load(&loop->failed);
     if (status == CSN_OK && loop->split) c->report->units_failed += csni_split_units_failed(loop->split);
     csni_split_units_destroy(loop->split);
     loop->split = NULL;
@@ -247,7 +248,6 @@ static void report_relocations(const struct reading *r) {
 }
 
 static void report(const struct reading *r) {
-    r->conversion->report->units_failed += atomic_load(&r->workers.failed);
     report_relocations(r);
     if (r->wants_supplement) csni_supplement_report(&r->supplement);
 }

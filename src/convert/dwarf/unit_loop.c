@@ -35,6 +35,7 @@ static csn_status convert_loop_unit(struct csni_unit_loop *loop, uint32_t worker
     struct csni_unit_workers *workers = loop->workers;
     struct csni_unit *unit = &loop->dwarf->units[index];
     struct csni_batch *out = &loop->batches[index - loop->first_unit];
+    if (!unit->prepared) atomic_fetch_add(&loop->failed, 1);
     if (unit->prepared && unit->is_skeleton && loop->split)
         CSNI_TRY(csni_split_units_convert(loop->split, &workers->jobs[worker], worker, index, out, err));
     else

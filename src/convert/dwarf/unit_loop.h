@@ -2,6 +2,8 @@
 #ifndef CSNI_UNIT_LOOP_H
 #define CSNI_UNIT_LOOP_H
 
+#include <stdatomic.h>
+
 #include "convert/dwarf/split_units.h"
 #include "convert/dwarf/unit_workers.h"
 
@@ -22,6 +24,7 @@ struct csni_unit_loop {
     uint32_t given_back, done_until; /* units before these are */
     pthread_mutex_t lock;            /* of the three above */
     struct csni_batch *batches;      /* by unit, from first_unit on */
+    atomic_uint failed;              /* units that could not be read at all */
 };
 
 /* Adds a batch for each unit from first_unit on and fills them; loop->batches are valid until more are added. */

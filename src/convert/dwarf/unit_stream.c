@@ -28,6 +28,7 @@ struct outcome {
     struct csni_batch *batches; /* by unit */
     uint32_t count;
     uint64_t functions;        /* in them, from DWARF */
+    uint32_t failed;           /* units that could not be read at all */
     struct csn_error damage;   /* of the list of units; code 0: none */
 };
 
@@ -307,6 +308,7 @@ static void take_unit(struct csni_unit_stream *s, uint32_t worker, struct slot *
     struct csn_error failure = CSN_ERROR_INIT;
     uint32_t index = slot->taken++;
     struct csni_batch *out = &s->outcomes.items[slot->number].batches[index];
+    s->outcomes.items[slot->number].failed += !slot->dwarf->units[index].prepared;
     pthread_mutex_unlock(&s->lock);
     csn_status status = convert_stream_unit(s, worker, slot, &slot->dwarf->units[index], out, &failure);
     uint32_t functions = csni_count_from_dwarf(out); /* while they are in this worker's caches */
@@ -374,6 +376,7 @@ static csn_status gather_units(struct csni_unit_stream *s, struct csn_error *err
         if (o->count) memcpy(to, o->batches, o->count * sizeof *to);
         to += o->count;
         csni_report_counted_units(c, o->count, o->functions, &o->damage);
+        c->report->units_failed += o->failed;
     }
     return CSN_OK;
 }

@@ -32,7 +32,6 @@ static csn_status note_unprepared(struct csni_unit_workers *workers, uint32_t wo
     csni_batch_begin(&c->writers[worker], &c->arenas[worker]);
     csni_batch_note(&c->writers[worker], CSN_EVENT_DAMAGED_UNIT, "unit 0x%llx: %s", (unsigned long long)unit->off,
                     csn_error_text(&damage));
-    atomic_fetch_add(&workers->failed, 1);
     return csni_batch_finish(&c->writers[worker], out, err);
 }
 

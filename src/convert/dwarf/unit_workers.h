@@ -7,7 +7,6 @@
 struct csni_unit_workers {
     struct csni_conversion *conversion;
     struct csni_unit_job *jobs;      /* one per worker */
-    atomic_uint failed;              /* units that could not be read at all */
 };
 /* `map`: see struct csni_dwarf_input. */
 csn_status csni_unit_workers_init(struct csni_unit_workers *workers, struct csni_conversion *c,
@@ -15,7 +14,7 @@ csn_status csni_unit_workers_init(struct csni_unit_workers *workers, struct csni
 void csni_unit_workers_deinit(struct csni_unit_workers *workers); /* all zeros are fine */
 
 /* Converts one unit of `dwarf`, to which the worker is bound (csni_unit_job_rebind()) and whose units have been
- * prepared as far as they can be. */
+ * prepared as far as they can be. One that is not prepared cannot be read: its batch says so, and the caller counts it. */
 csn_status csni_unit_workers_convert(struct csni_unit_workers *workers, uint32_t worker, struct csni_dwarf *dwarf,
                                      struct csni_unit *unit, struct csni_batch *out, struct csn_error *err);
 
