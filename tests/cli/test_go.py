@@ -139,7 +139,7 @@ def test_inlined_calls(callsign, go, stripped, program):
 
 
 @pytest.mark.parametrize("env, args", [
-    ({}, ["-buildmode=pie", "-ldflags=-s -w"]), ({"GOARCH": "s390x"}, ["-ldflags=-s -w"]),
+    pytest.param({}, ["-buildmode=pie", "-ldflags=-s -w"], marks=pytest.mark.long_with_sanitizers), ({"GOARCH": "s390x"}, ["-ldflags=-s -w"]),
     pytest.param({"GOOS": "darwin", "GOARCH": "arm64"}, ["-ldflags=-s -w"], marks=pytest.mark.long_with_sanitizers),
     pytest.param({"GOOS": "windows"}, ["-ldflags=-s -w"], marks=pytest.mark.long_with_sanitizers),
 ], ids=["pie", "s390x", "darwin", "windows"])
@@ -211,7 +211,8 @@ def wasm(go):
     return found
 
 
-@pytest.mark.parametrize("system", [pytest.param("js", marks=pytest.mark.long_with_sanitizers), "wasip1"])
+@pytest.mark.long_with_sanitizers
+@pytest.mark.parametrize("system", ["js", "wasip1"])
 def test_wasm_has_lines_and_inlined_calls(callsign, wasm, system):
     if system not in wasm:
         pytest.skip(f"this Go does not know {system}")

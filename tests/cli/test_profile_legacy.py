@@ -144,6 +144,7 @@ def names_of(callsign, path, tmp_path):
     return (tmp_path / "x.folded").read_text()
 
 
+@pytest.mark.long_with_sanitizers
 def test_gperftools_heap(callsign, program, tmp_path):
     subprocess.run([program], env={"LD_PRELOAD": library("libtcmalloc.so.4"), "HEAPPROFILE": str(tmp_path / "hp")}, check=True, stderr=subprocess.DEVNULL)
     heap = tmp_path / "hp.0001.heap"

@@ -60,7 +60,7 @@ def index_of_one_record(path, count, line_table):
     return path
 
 
-@pytest.mark.parametrize("steps", [b"\x04", b"\x01\x01"], ids=["rows", "files"])
+@pytest.mark.parametrize("steps", [pytest.param(b"\x04", marks=pytest.mark.long_with_sanitizers), b"\x01\x01"], ids=["rows", "files"])
 @pytest.mark.parametrize("words", [["find", "main.cc:7"], ["find", "*"], ["diff"]], ids=["line", "first row", "diff"])
 def test_one_line_table(callsign, tmp_path, steps, words):
     """200,000 steps of a line table for each of 3,000 functions: rows, or changes of the file that make none."""

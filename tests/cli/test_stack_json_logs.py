@@ -73,7 +73,7 @@ def answers(callsign, indexes):
     return {name: callsign.run("stack", "--json", *indexes[name], stdin=text_of(name)).stdout for name in SAMPLES}
 
 
-WITH_SANITIZERS = ("docker", "bytes of JSON", "spread")  # the other forms go the same way
+WITH_SANITIZERS = ("bytes of JSON",)  # the other forms go the same way
 
 
 @pytest.mark.parametrize("form", [pytest.param(form, marks=[] if form in WITH_SANITIZERS else pytest.mark.long_with_sanitizers) for form in FORMS])

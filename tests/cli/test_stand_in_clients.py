@@ -12,6 +12,8 @@ import stand_in_pairs
 from profile_bytes import pprof
 from programs import need
 
+pytestmark = pytest.mark.long_with_sanitizers
+
 SOURCE = r"""
 #include <cstdio>
 #include <cstdlib>

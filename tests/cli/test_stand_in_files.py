@@ -218,6 +218,7 @@ _start: .zero 64
 """
 
 
+@pytest.mark.long_with_sanitizers
 def test_gsymutil_with_nested_functions(folder, tmp_path):  # noqa: F811
     """For each function all that are further in were gone through, and with two origins twice as many in each step."""
     pair = pair_for("llvm-gsymutil", folder)
