@@ -59,3 +59,15 @@ def test_list_of_this_kernel(callsign, tmp_path):
     told = [line.split(": ", 1)[1].split(" + 0")[0] for line in answers if line.strip()]
     assert len(told) == len(sample)
     assert [t for a, t in zip(sample, told) if t not in names[a]] == []
+
+
+@pytest.mark.parametrize("name,text", [
+    ("kallsyms", b"0000000000001000 T first\0other\n0000000000002000 T second\n"), ("perf-1.map", b"1000 10 first\0other\n2000 10 second\n")])
+def test_a_name_ends_at_nul(callsign, tmp_path, name, text):
+    """As readers of an index have it. The bytes after it were in the index all the same, until that was written anew."""
+    (tmp_path / name).write_bytes(text)
+    callsign.good("convert", "-q", tmp_path / name, "-o", tmp_path / "one.gsym")
+    callsign.good("convert", "-q", tmp_path / "one.gsym", "-o", tmp_path / "two.gsym")
+    assert b"other" not in (tmp_path / "one.gsym").read_bytes()
+    assert (tmp_path / "one.gsym").read_bytes() == (tmp_path / "two.gsym").read_bytes()
+    assert callsign.good("lookup", tmp_path / "one.gsym", "0x1004").startswith("0x1004: first + 4")

@@ -34,7 +34,7 @@ struct kallsyms {
 /* ADDRESS TYPE NAME, and after a tab [MODULE]. */
 static bool read_kallsyms_line(struct csn_str line, struct symbol *out) {
     struct csn_str addr = csni_line_field(&line), type = csni_line_field(&line);
-    out->name = csni_line_field(&line);
+    out->name = csni_text_name(csni_line_field(&line));
     out->module = csni_line_field(&line);
     char letter = type.len == 1 ? (char)(type.ptr[0] | 0x20) : 0;
     if (letter < 'a' || letter > 'z' || !out->name.len || out->name.len > UINT32_MAX ||

@@ -16,8 +16,8 @@ typedef CSNI_VEC(struct mapped) mapped_code;
 
 static bool read_perf_map_line(struct csn_str line, struct mapped *out) {
     struct csn_str start = csni_line_field(&line), size = csni_line_field(&line);
-    out->name = line;
-    return line.len && csni_text_hex(start, &out->start) && csni_text_hex(size, &out->size);
+    out->name = csni_text_name(line);
+    return out->name.len && csni_text_hex(start, &out->start) && csni_text_hex(size, &out->size);
 }
 
 static bool is_line(struct csn_str line) {

@@ -46,3 +46,8 @@ bool csni_lines_look_like(struct csni_span file, bool (*is_kind)(struct csn_str 
     }
     return of_kind > count / 2;
 }
+
+struct csn_str csni_text_name(struct csn_str text) {
+    const char *nul = text.len ? memchr(text.ptr, 0, text.len) : NULL;
+    return (struct csn_str){ text.ptr, nul ? (size_t)(nul - text.ptr) : text.len };
+}

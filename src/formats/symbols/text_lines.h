@@ -8,6 +8,9 @@
 /* The next field up to a space or tab, which is passed over with those after it; empty at the end of the line. */
 struct csn_str csni_line_field(struct csn_str *line);
 
+/* A name up to a NUL: readers of an index will have it so. */
+struct csn_str csni_text_name(struct csn_str text);
+
 /* A number of hexadecimal digits, with or without 0x in front. False: it is none, or does not fit 64 bits. */
 bool csni_text_hex(struct csn_str text, uint64_t *out);
 
