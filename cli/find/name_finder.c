@@ -102,6 +102,8 @@ csn_status name_finder_shown(struct name_finder *finder, const struct csn_index 
                              size_t *count, struct csn_error *err) {
     struct find_query query;
     struct find_walk walk;
+    *out = NULL;
+    *count = 0;
     find_query_of_name(name, &query);
     if (!find_walk_init(&walk, index, &query, 1)) return CSN_E_MEMORY;
     *out = run_walk(finder, &walk) ? starts_of(walk.matches) : NULL;

@@ -1,5 +1,6 @@
 """Functions that share one long name, strings that lie within others, mangled names that are short for very long ones: a small file that
 could demand any amount of time and memory. The work has a limit, and what real files share stays far below it."""
+import json
 import re
 import struct
 import subprocess
@@ -100,6 +101,18 @@ def test_a_kernel_trace(callsign, shared):
     done = callsign.run("stack", "--index", f"vmlinux={shared}", stdin="Call Trace:\n do_thing+0x1/0x10\n schedule+0x1a/0x40\n")
     assert len(re.findall(f"callsign: functions of an index are not found by name: {LIMIT}\n", done.stderr)) == 1
     assert "do_thing" in done.stdout and "schedule" in done.stdout
+
+
+def test_plain_names_that_take_too_long(callsign, tmp_path):
+    """Stored names are found, before a demangled one was asked for and after it."""
+    names = [doubling(14, f"part{i:04}") for i in range(COUNT)]
+    index = gsym_make.write(tmp_path / "driver.gsym", [{"start": 0x1000 + 16 * i, "size": 16, "name": name} for i, name in enumerate(names)])
+    exact = f" {names[7]}+0x4/0x10 [driver]\n"
+    for trace in exact, f"{exact} part0007(int)+0x4/0x10 [driver]\n{exact}":
+        done = callsign.run("stack", "--json", "--index", f"driver={index}", stdin="Call Trace:\n" + trace)
+        frames = json.loads(done.stdout)["frames"]
+        assert [f["frames"][0]["function"] for f in frames if f["frames"]] == [names[7]] * trace.count(exact)
+    assert len(re.findall(LIMIT, done.stderr)) == 1
 
 
 def test_one_of_two_segments(callsign, tmp_path):

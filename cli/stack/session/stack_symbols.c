@@ -24,7 +24,7 @@ struct symbol_table {
     uint32_t mask, function_count;
     struct symbol_entry *plain_entries; /* the same by plain names; NULL: nobody asked */
     uint32_t *plain_slots;
-    bool is_given_up;             /* going through all names would take too long: none is found */
+    bool is_given_up;             /* going through all names would take too long: no name is found, nor a plain one */
     bool in_pieces;               /* names are put together in `scratch` */
     char *scratch;
     size_t scratch_size;
@@ -76,14 +76,12 @@ static void free_symbol_table(struct symbol_table *table) {
     free(table->scratch);
 }
 
-/* Says so once, as the table stays. */
-static bool give_up(struct symbol_table *table) {
+/* Nothing is found by these slots. Says so once, as the table stays. */
+static void give_up(const struct symbol_table *table, uint32_t *slots) {
     struct csn_error err;
     read_budget_fail(table->index, &err);
     cli_error(NULL, "functions of an index are not found by name: %s", csn_error_text(&err));
-    memset(table->slots, 0, ((size_t)table->mask + 1) * sizeof(*table->slots));
-    table->is_given_up = true;
-    return true;
+    memset(slots, 0, ((size_t)table->mask + 1) * sizeof(*slots));
 }
 
 static bool build_symbol_table(const struct csn_index *index, struct symbol_table *out) {
@@ -103,7 +101,11 @@ static bool build_symbol_table(const struct csn_index *index, struct symbol_tabl
     for (uint32_t i = info.function_count; i-- > 0;) { /* the first one becomes the head */
         struct csn_function function;
         if (!read_symbol_function(out, i, &function)) continue;
-        if (!read_budget_spend(&left, 1 + function.name.len + function.record_size)) return give_up(out);
+        if (!read_budget_spend(&left, 1 + function.name.len + function.record_size)) {
+            give_up(out, out->slots);
+            out->is_given_up = true;
+            break;
+        }
         uint32_t hash = hash_symbol(without_promotion(function.name)), *slot = &out->slots[hash & out->mask];
         out->entries[i] = (struct symbol_entry){ hash, *slot };
         *slot = i + 1;
@@ -187,7 +189,10 @@ static bool build_plain_names(struct symbol_table *table, struct name_text *name
         struct csn_function function;
         const uint64_t made = names->made_bytes;
         size_t size = plain_function_name(table, names, i, &function, name);
-        if (!read_budget_spend(&left, 1 + names->made_bytes - made)) return give_up(table);
+        if (!read_budget_spend(&left, 1 + names->made_bytes - made)) {
+            give_up(table, table->plain_slots);
+            break;
+        }
         if (!size) continue;
         uint32_t hash = hash_symbol((struct csn_str){ name, size }), *slot = &table->plain_slots[hash & table->mask];
         table->plain_entries[i] = (struct symbol_entry){ hash, *slot };
@@ -256,13 +261,14 @@ bool symbol_tables_find_plain(struct symbol_tables *tables, const struct csn_ind
     struct name_text names;
     char plain[PLAIN_NAME_MAX], clone[PLAIN_NAME_MAX];
     *count = 0;
+    if (table && table->is_given_up) return true;
     if (!table || !name_text_init(&names, true)) return false;
-    bool good = table->is_given_up || table->plain_slots || build_plain_names(table, &names);
+    bool good = table->plain_slots || build_plain_names(table, &names);
     struct wanted_name wanted = { .whole = name };
     const struct csn_str text = name_text(&names, name);
     wanted.plain = (struct csn_str){ plain, plain_name(text, plain, sizeof(plain)) };
     wanted.clone = (struct csn_str){ clone, clone_suffix(text, clone, sizeof(clone)) };
-    if (good && wanted.plain.len && !table->is_given_up) *count = find_plain(table, &names, &wanted, starts, capacity);
+    if (good && wanted.plain.len) *count = find_plain(table, &names, &wanted, starts, capacity);
     if (*count > 1 && has_arguments(name)) narrow_plain(table, &names, &wanted, &wanted.by_whole, starts, capacity, count);
     if (*count > 1 && !with_clones) narrow_plain(table, &names, &wanted, &wanted.by_clone, starts, capacity, count);
     if (*count > capacity) *count = 0; /* the ones that there is no room for would be as good */
