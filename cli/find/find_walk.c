@@ -9,19 +9,13 @@
 #include "input/read_budget.h"
 #include "ui/growing.h"
 
-enum { SCRATCH_SIZE = 1 << 16 };
-
 bool find_walk_init(struct find_walk *walk, const struct csn_index *index, const struct find_query *queries, size_t count) {
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
     *walk = (struct find_walk){ .index = index, .queries = queries, .query_count = count, .file_count = info.file_count,
-                                .left = read_budget_of(index), .err = CSN_ERROR_INIT };
+                                .in_pieces = info.format == CSN_FORMAT_BSYM, .left = read_budget_of(index), .err = CSN_ERROR_INIT };
     walk->matches = calloc(count ? count : 1, sizeof(*walk->matches));
-    if (info.format == CSN_FORMAT_BSYM) {
-        walk->scratch = malloc(SCRATCH_SIZE);
-        walk->scratch_size = SCRATCH_SIZE;
-    }
-    bool good = walk->matches && (walk->scratch || !walk->scratch_size) && name_text_init(&walk->demangler, true);
+    bool good = walk->matches && name_text_init(&walk->demangler, true);
     if (!good) find_walk_deinit(walk);
     return good;
 }
@@ -29,7 +23,7 @@ bool find_walk_init(struct find_walk *walk, const struct csn_index *index, const
 void find_walk_deinit(struct find_walk *walk) {
     for (size_t i = 0; walk->matches && i < walk->query_count; i++) free(walk->matches[i].items);
     free(walk->matches);
-    free(walk->scratch);
+    free(walk->scratch.bytes);
     free(walk->is_file);
     free(walk->has_run);
     name_text_deinit(&walk->demangler);
@@ -54,19 +48,11 @@ static bool spend(struct find_walk *walk, uint64_t count) {
 
 /* ---- names ---- */
 
-static struct csn_str function_name(struct find_walk *walk, uint32_t idx, struct csn_str stored) {
-    const struct csn_frame_ref ref = { .name = idx };
-    struct csn_frame frame;
-    if (stored.len || !walk->scratch) return stored;
-    const size_t need = csn_index_resolve_into(walk->index, &ref, walk->scratch, walk->scratch_size, &frame);
-    if (need > walk->scratch_size) {
-        char *larger = realloc(walk->scratch, need);
-        if (!larger) return stored;
-        walk->scratch = larger;
-        walk->scratch_size = need;
-        csn_index_resolve_into(walk->index, &ref, walk->scratch, walk->scratch_size, &frame);
-    }
-    return frame.name;
+/* *name: the stored one, which is empty where it is kept in pieces. */
+static bool make_whole(struct find_walk *walk, uint32_t idx, struct csn_str *name) {
+    if (name->len || !walk->in_pieces || name_scratch_read(&walk->scratch, walk->index, idx, name)) return true;
+    walk->status = CSN_E_MEMORY;
+    return false;
 }
 
 static void take_first_row(const struct find_walk *walk, const struct csn_record *record, struct find_match *match) {
@@ -78,11 +64,11 @@ static void take_first_row(const struct find_walk *walk, const struct csn_record
 }
 
 /* Adds the function to each query that names it. */
-static bool match_name(struct find_walk *walk, const struct csn_function *function, struct csn_str name,
-                       const struct csn_record *record, uint32_t idx, bool is_merged) {
+static bool match_name(struct find_walk *walk, const struct csn_function *function, const struct csn_record *record, uint32_t idx,
+                       bool is_merged) {
     const uint64_t made = walk->demangler.made_bytes;
-    struct shown_name shown = { .stored = name };
-    if (!spend(walk, 1 + name.len)) return false;
+    struct shown_name shown = { .stored = function->name };
+    if (!spend(walk, 1 + function->name.len)) return false;
     for (size_t q = 0; q < walk->query_count; q++) {
         const struct find_query *query = &walk->queries[q];
         if (query->kind == FIND_LINE || !find_query_has_name(query, &shown, &walk->demangler)) continue;
@@ -101,7 +87,7 @@ static bool match_merged(struct find_walk *walk, const struct csn_record *record
     if (csn_merged_iter_init(&iter, walk->index, record, NULL) != CSN_OK) return true;
     while (csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK) {
         if (csn_record_function(walk->index, &merged, &function, NULL) != CSN_OK) continue;
-        if (!match_name(walk, &function, function.name, &merged, idx, true)) return false;
+        if (!match_name(walk, &function, &merged, idx, true)) return false;
     }
     return true;
 }
@@ -131,7 +117,7 @@ static bool choose_files(struct find_walk *walk) {
 static bool match_row(struct find_walk *walk, const struct csn_function *function, const struct csn_row *row, uint32_t idx) {
     for (size_t q = 0; q < walk->query_count; q++) {
         const bool was = walk->has_run[q];
-        walk->has_run[q] = walk->queries[q].kind == FIND_LINE && row->line == walk->queries[q].line && row->file < walk->file_count &&
+        walk->has_run[q] = row->line == walk->queries[q].line && row->file < walk->file_count &&
                            walk->is_file[q * walk->file_count + row->file];
         if (!walk->has_run[q] || was) continue;
         const struct find_match match = { .addr = row->addr, .size = function->size, .function = idx, .file = row->file, .line = row->line };
@@ -154,9 +140,9 @@ static bool match_function(struct find_walk *walk, uint32_t idx) {
     struct csn_function function;
     struct csn_record record;
     if (csn_index_function(walk->index, idx, &function, NULL) != CSN_OK) return true;
-    if (!spend(walk, function.record_size)) return false;
+    if (!spend(walk, function.record_size) || !make_whole(walk, idx, &function.name)) return false;
     bool has_record = csn_index_record(walk->index, idx, &record, NULL) == CSN_OK;
-    if (!match_name(walk, &function, function_name(walk, idx, function.name), has_record ? &record : NULL, idx, false)) return false;
+    if (!match_name(walk, &function, has_record ? &record : NULL, idx, false)) return false;
     if (has_record && function.has_merged && !match_merged(walk, &record, idx)) return false;
     return !walk->is_file || !has_record || !function.has_lines || match_rows(walk, &function, &record, idx);
 }
@@ -193,20 +179,24 @@ bool find_walk_run(struct find_walk *walk) {
     return true;
 }
 
+/* And what the visitor demangles. */
+static bool visit_name(struct find_walk *walk, uint32_t idx, struct csn_str name, find_name_visitor *visit, void *context) {
+    const uint64_t made = walk->demangler.made_bytes;
+    return spend(walk, 1 + name.len) && visit(context, idx, name) && spend(walk, walk->demangler.made_bytes - made);
+}
+
 bool find_walk_visit_names(struct find_walk *walk, uint32_t idx, find_name_visitor *visit, void *context) {
     struct csn_function function;
     struct csn_record record, merged;
     struct csn_merged_iter iter;
     if (csn_index_function(walk->index, idx, &function, NULL) != CSN_OK) return true;
-    const uint64_t made = walk->demangler.made_bytes;
-    struct csn_str name = function_name(walk, idx, function.name);
-    if (!spend(walk, 1 + name.len + function.record_size) || !visit(context, idx, name)) return false;
-    if (!spend(walk, walk->demangler.made_bytes - made)) return false;
+    if (!spend(walk, function.record_size) || !make_whole(walk, idx, &function.name)) return false;
+    if (!visit_name(walk, idx, function.name, visit, context)) return false;
     if (!function.has_merged || csn_index_record(walk->index, idx, &record, NULL) != CSN_OK) return true;
     if (csn_merged_iter_init(&iter, walk->index, &record, NULL) != CSN_OK) return true;
     while (csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK) {
         if (csn_record_function(walk->index, &merged, &function, NULL) != CSN_OK) continue;
-        if (!spend(walk, 1 + function.name.len) || !visit(context, idx, function.name)) return false;
+        if (!visit_name(walk, idx, function.name, visit, context)) return false;
     }
     return true;
 }
@@ -215,6 +205,6 @@ struct csn_str find_walk_name(struct find_walk *walk, const struct find_match *m
     struct csn_function function;
     csn_status status = match->is_merged ? csn_record_function(walk->index, &match->merged, &function, NULL)
                                          : csn_index_function(walk->index, match->function, &function, NULL);
-    if (status != CSN_OK) return (struct csn_str){ "", 0 };
-    return match->is_merged ? function.name : function_name(walk, match->function, function.name);
+    const bool good = status == CSN_OK && (match->is_merged || make_whole(walk, match->function, &function.name));
+    return good ? function.name : (struct csn_str){ "", 0 };
 }

@@ -5,6 +5,7 @@
 #include <callsign/inspect.h>
 
 #include "find/find_query.h"
+#include "ui/whole_names.h"
 
 /* One match: a function, or rows of one. */
 struct find_match {
@@ -25,8 +26,8 @@ struct find_walk {
     size_t query_count;
     struct find_matches *matches; /* by query */
     struct name_text demangler;
-    char *scratch;                /* names in pieces */
-    size_t scratch_size;
+    bool in_pieces;               /* names are put together in `scratch` */
+    struct name_scratch scratch;
     bool *is_file;                /* of the query whose file it is: file_count for each query; NULL: none is FIND_LINE */
     bool *has_run;                /* of the query: the row before was one of its line */
     uint32_t file_count;

@@ -1,7 +1,21 @@
-/* Names put together in chunks of memory that are freed all at once. */
+/* Names put together in memory for one, or in chunks of memory that are freed all at once. */
 #include "ui/whole_names.h"
 
 #include <stdlib.h>
+
+#include "ui/growing.h"
+
+bool name_scratch_read(struct name_scratch *scratch, const struct csn_index *index, uint32_t idx, struct csn_str *name) {
+    const struct csn_frame_ref ref = { .name = idx };
+    struct csn_frame frame;
+    const size_t need = csn_index_resolve_into(index, &ref, scratch->bytes, scratch->size, &frame);
+    if (need > scratch->size) {
+        if (!reserve_items(&scratch->bytes, &scratch->size, need, 1)) return false;
+        csn_index_resolve_into(index, &ref, scratch->bytes, scratch->size, &frame);
+    }
+    *name = frame.name;
+    return true;
+}
 
 enum { CHUNK_SIZE = 1 << 16 };
 

@@ -11,6 +11,7 @@
 #include "stack/session/plain_name.h"
 #include "ui/cli_message.h"
 #include "ui/name_text.h"
+#include "ui/whole_names.h"
 
 /* Functions of one slot form a list: those of one name, however many, cost no other name anything. */
 struct symbol_entry {
@@ -26,8 +27,7 @@ struct symbol_table {
     uint32_t *plain_slots;
     bool is_given_up;             /* going through all names would take too long: no name is found, nor a plain one */
     bool in_pieces;               /* names are put together in `scratch` */
-    char *scratch;
-    size_t scratch_size;
+    struct name_scratch scratch;
 };
 
 enum { TABLES_MAX = 64, PROBE_BYTES = 1 << 22 }; /* of names that have one hash, for one frame */
@@ -52,20 +52,8 @@ static struct csn_str without_promotion(struct csn_str name) {
 
 /* The function with its whole name, which holds until the next call. False: damaged, or no memory. */
 static bool read_symbol_function(struct symbol_table *table, uint32_t i, struct csn_function *out) {
-    const struct csn_frame_ref ref = { .name = i };
-    struct csn_frame frame;
     if (csn_index_function(table->index, i, out, NULL) != CSN_OK) return false;
-    if (out->name.len || !table->in_pieces) return true;
-    size_t need = csn_index_resolve_into(table->index, &ref, table->scratch, table->scratch_size, &frame);
-    if (need > table->scratch_size) {
-        char *scratch = realloc(table->scratch, need);
-        if (!scratch) return false;
-        table->scratch = scratch;
-        table->scratch_size = need;
-        csn_index_resolve_into(table->index, &ref, scratch, need, &frame);
-    }
-    out->name = frame.name;
-    return true;
+    return out->name.len || !table->in_pieces || name_scratch_read(&table->scratch, table->index, i, &out->name);
 }
 
 static void free_symbol_table(struct symbol_table *table) {
@@ -73,7 +61,7 @@ static void free_symbol_table(struct symbol_table *table) {
     free(table->slots);
     free(table->plain_entries);
     free(table->plain_slots);
-    free(table->scratch);
+    free(table->scratch.bytes);
 }
 
 /* Nothing is found by these slots. Says so once, as the table stays. */
