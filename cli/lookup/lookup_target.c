@@ -314,59 +314,60 @@ static const char *put_file_offset(struct lookup_target *target, struct answer_p
 struct symbol_answers {
     struct lookup_target *target;
     struct answer_printer *printer;
-    const char *path;   /* of the index */
     uint64_t offset, last;
     struct out_buffer *out;
-    bool found, failed; /* in that index */
+    bool has_last;
+    bool found, failed; /* in any index */
 };
 
-static void put_behind_start(struct symbol_answers *answers, uint64_t start) {
+/* False: that is no place behind the start. */
+static bool put_behind_start(struct symbol_answers *answers, uint64_t start) {
     uint64_t addr;
-    if (start == answers->last) return;
+    if (__builtin_add_overflow(start, answers->offset, &addr)) return false;
+    if (!answers->has_last || start != answers->last) put_pc(answers->target, answers->printer, addr + answers->target->slide, answers->out);
     answers->last = start;
-    if (__builtin_add_overflow(start, answers->offset, &addr)) return; /* that is no place behind the start */
-    put_pc(answers->target, answers->printer, addr + answers->target->slide, answers->out);
-    answers->found = true;
+    answers->has_last = true;
+    return true;
 }
 
-/* Of an index whose server failed the command itself says so. */
-static void fail_search(struct symbol_answers *answers, const struct name_finder *finder, csn_status status, const struct csn_error *err) {
-    answers->failed = true;
-    if (status == CSN_E_MEMORY) cli_error_memory("functions");
-    else if (!finder->is_remote || status == CSN_E_LIMIT) cli_error_status(answers->path, status, err);
-}
-
-/* A name as the index has it. */
-static void put_stored_name(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, struct csn_str name) {
-    struct csn_error err = CSN_ERROR_INIT;
+/* A name as the index has it. CSN_NONE: it has no function of that name. */
+static csn_status put_stored_name(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, struct csn_str name,
+                                  struct csn_error *err) {
     size_t count;
     uint64_t start;
     uint32_t *matches;
-    const csn_status status = name_finder_stored(finder, index, name, &matches, &count, &err);
-    if (status < 0) fail_search(answers, finder, status, &err);
+    csn_status status = name_finder_stored(finder, index, name, &matches, &count, err);
+    bool found = false;
     for (size_t i = 0; status >= 0 && i < count; i++)
-        if (csn_index_function_start(index, matches[i], &start, NULL) == CSN_OK) put_behind_start(answers, start);
+        if (csn_index_function_start(index, matches[i], &start, NULL) == CSN_OK && put_behind_start(answers, start)) found = true;
     free(matches);
+    return status < 0 ? status : found ? CSN_OK : CSN_NONE;
 }
 
 /* Functions that `callsign find` has for the name. */
-static void put_demangled_name(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, const char *name) {
-    struct csn_error err = CSN_ERROR_INIT;
+static csn_status put_demangled_name(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, const char *name,
+                                     struct csn_error *err) {
     size_t count;
     uint64_t *starts;
-    const csn_status status = name_finder_shown(finder, index, name, &starts, &count, &err);
-    if (status < 0) fail_search(answers, finder, status, &err);
-    for (size_t i = 0; status >= 0 && i < count; i++) put_behind_start(answers, starts[i]);
+    csn_status status = name_finder_shown(finder, index, name, &starts, &count, err);
+    bool found = false;
+    for (size_t i = 0; status >= 0 && i < count; i++)
+        if (put_behind_start(answers, starts[i])) found = true;
     free(starts);
+    return status < 0 ? status : found ? CSN_OK : CSN_NONE;
 }
 
+/* Of an index whose server failed the command itself says so. */
 static void put_symbol_of(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, const char *path,
                           const char *name) {
-    answers->found = answers->failed = false;
-    answers->last = UINT64_MAX;
-    answers->path = path;
-    put_stored_name(answers, finder, index, str_of(name));
-    if (!answers->found && !answers->failed) put_demangled_name(answers, finder, index, name);
+    struct csn_error err = CSN_ERROR_INIT;
+    answers->has_last = false;
+    csn_status status = put_stored_name(answers, finder, index, str_of(name), &err);
+    if (status == CSN_NONE) status = put_demangled_name(answers, finder, index, name, &err);
+    if (status == CSN_OK) answers->found = true;
+    if (status < 0) answers->failed = true;
+    if (status == CSN_E_MEMORY) cli_error_memory("functions");
+    else if (status < 0 && (!finder->is_remote || status == CSN_E_LIMIT)) cli_error_status(path, status, &err);
 }
 
 /* NULL: it is answered. */
@@ -374,25 +375,19 @@ static const char *put_symbol(struct lookup_target *target, struct answer_printe
                               struct out_buffer *out) {
     struct symbol_answers answers = { .target = target, .printer = printer, .offset = offset, .out = out };
     char *name = strndup(text.ptr, text.len);
-    bool found = false, failed = !name;
     if (!name) {
         cli_error_memory("a name");
-    } else if (!target->is_segmented) {
-        put_symbol_of(&answers, &target->finder, printer->query.index, target->path, name);
-        found = answers.found;
-        failed = answers.failed;
+        return "a name that could not be looked for";
     }
-    for (size_t i = 0; name && target->is_segmented && i < target->module_count; i++) {
+    if (!target->is_segmented) put_symbol_of(&answers, &target->finder, printer->query.index, target->path, name);
+    for (size_t i = 0; target->is_segmented && i < target->module_count; i++) {
         struct target_module *segment = &target->modules[i];
         const struct csn_index *index = module_index(target, segment);
-        if (!index) continue;
-        put_symbol_of(&answers, &segment->finder, index, segment->module.path.ptr, name);
-        found = found || answers.found;
-        failed = failed || answers.failed;
+        if (index) put_symbol_of(&answers, &segment->finder, index, segment->module.path.ptr, name);
     }
     free(name);
-    if (failed) return found ? "a name that could not be looked for everywhere" : "a name that could not be looked for";
-    return found ? NULL : "neither an address nor an offset within 64 bits from a function of the index";
+    if (answers.failed) return answers.found ? "a name that could not be looked for everywhere" : "a name that could not be looked for";
+    return answers.found ? NULL : "neither an address nor an offset within 64 bits from a function of the index";
 }
 
 /* ---- any text ---- */

@@ -20,7 +20,7 @@ struct run {
     struct csni_buffer *functions; /* the piece that is being made */
     struct csni_buffer symbols;    /* go out after all functions */
     uint64_t line_bytes, inline_bytes, rows, nodes;
-    uint64_t name_bytes;          /* that were not asked for yet */
+    uint64_t asked;               /* bytes of names that the budget was not asked for yet */
     bool is_refused;
 };
 
@@ -51,6 +51,15 @@ static csn_status fail_shared_text(struct writer *w, struct csn_error *err) {
     return csni_fail(err, CSN_E_LIMIT, NULL, 0, "functions share long names or files long paths: written for each of them, they have more than "
                      "%llu bytes, and all strings together %llu", (unsigned long long)csni_shared_budget_limit(&w->text),
                      (unsigned long long)csni_model_text_size(w->model));
+}
+
+/* Of a worker that has written `bytes` more; *asked: those that it did not ask for yet. */
+static bool may_write(struct writer *w, uint64_t *asked, uint64_t bytes) {
+    *asked += bytes;
+    if (*asked < TEXT_PORTION) return true;
+    bytes = *asked;
+    *asked = 0;
+    return csni_shared_budget_charge(&w->text, bytes);
 }
 
 /* ---- numbering ---- */
@@ -149,10 +158,11 @@ static void put_identity(struct writer *w) {
 }
 
 /* Directories of Windows keep their separator. */
-static void put_files(struct writer *w) {
+static csn_status put_files(struct writer *w, struct csn_error *err) {
     const struct csni_model *m = w->model;
     struct csni_buffer path = { .alloc = m->alloc };
-    for (uint32_t i = 1; i < m->file_count; i++) {
+    bool good = true;
+    for (uint32_t i = 1; good && i < m->file_count; i++) {
         if (!w->files[i]) continue;
         struct csn_str directory = m->strings[m->files[i].directory], base = m->strings[m->files[i].base];
         path.size = 0;
@@ -164,20 +174,23 @@ static void put_files(struct writer *w) {
         csni_breakpad_put_literal(&w->head, "FILE ");
         csni_breakpad_put_dec(&w->head, w->files[i] - 1, ' ');
         csni_breakpad_put_name(&w->head, (struct csn_str){ (const char *)path.bytes, path.size }, NULL);
-        if (!csni_shared_budget_charge(&w->text, path.size)) break;
+        good = csni_shared_budget_charge(&w->text, path.size);
     }
     w->head.failed |= path.failed;
     csni_buffer_deinit(&path);
+    return good ? CSN_OK : fail_shared_text(w, err);
 }
 
 static csn_status encode_origins(struct writer *w, size_t item, struct csni_buffer *t, struct csn_error *err) {
+    uint64_t asked = 0;
     for (size_t i = item * NAMES_LENGTH; i < (item + 1) * NAMES_LENGTH && i < w->origin_strings.count; i++) {
         csni_breakpad_put_literal(t, "INLINE_ORIGIN ");
         csni_breakpad_put_dec(t, (uint32_t)i, ' ');
         const size_t before = t->size;
         csni_breakpad_put_origin_name(t, w->model->strings[w->origin_strings.items[i]], w->options->demangle);
-        if (!csni_shared_budget_charge(&w->text, t->size - before)) return fail_shared_text(w, err);
+        if (!may_write(w, &asked, t->size - before)) return fail_shared_text(w, err);
     }
+    if (!csni_shared_budget_charge(&w->text, asked)) return fail_shared_text(w, err);
     __atomic_fetch_add(&w->origin_bytes, t->size, __ATOMIC_RELAXED);
     return t->failed ? csni_fail_memory(err, t->capacity) : CSN_OK;
 }
@@ -244,15 +257,6 @@ static void put_rows(struct writer *w, struct run *run, const struct csni_batch 
     run->line_bytes += t->size - before;
 }
 
-static void put_function_name(struct writer *w, struct run *run, struct csni_buffer *t, struct csn_str name) {
-    const size_t before = t->size;
-    csni_breakpad_put_name(t, name, w->options->demangle);
-    run->name_bytes += t->size - before;
-    if (run->name_bytes < TEXT_PORTION) return;
-    run->is_refused = !csni_shared_budget_charge(&w->text, run->name_bytes);
-    run->name_bytes = 0;
-}
-
 /* `distance`: bytes up to the next function. What lies after it answers for itself, here as in an index; readers of Breakpad's
  * files would leave out one of two functions that overlap. */
 static void put_entry(struct writer *w, struct run *run, const struct csni_entry *e, uint64_t distance) {
@@ -266,7 +270,9 @@ static void put_entry(struct writer *w, struct run *run, const struct csni_entry
     csni_breakpad_put_hex(t, f->start - w->base, ' ');
     if (size) csni_breakpad_put_hex(t, size, ' ');
     csni_breakpad_put_literal(t, "0 ");
-    put_function_name(w, run, t, batch->strings[f->name]);
+    const size_t before = t->size;
+    csni_breakpad_put_name(t, batch->strings[f->name], w->options->demangle);
+    run->is_refused = !may_write(w, &run->asked, t->size - before);
     if (!size) return;
     put_inlines(w, run, batch, f, size);
     put_rows(w, run, batch, f, size);
@@ -326,7 +332,7 @@ static csn_status encode_run(struct writer *w, size_t item, struct csni_buffer *
     struct run run = { .functions = t, .symbols.alloc = w->model->alloc }; /* not where other workers' runs are: they share cache lines */
     visit_run(w, item, &run, put_entry);
     w->runs[item] = run;
-    if (run.is_refused || !csni_shared_budget_charge(&w->text, run.name_bytes)) return fail_shared_text(w, err);
+    if (run.is_refused || !csni_shared_budget_charge(&w->text, run.asked)) return fail_shared_text(w, err);
     return t->failed || run.symbols.failed ? csni_fail_memory(err, t->capacity) : CSN_OK;
 }
 
@@ -374,8 +380,7 @@ static csn_status make_writer_piece(void *context, size_t item, struct csni_buff
 
 static csn_status write_head(struct writer *w, struct csn_error *err) {
     put_identity(w);
-    put_files(w);
-    if (!csni_shared_budget_charge(&w->text, 0)) return fail_shared_text(w, err);
+    CSNI_TRY(put_files(w, err));
     return csni_breakpad_pieces_add(&w->out, &w->head, err);
 }
 

@@ -217,7 +217,7 @@ static csn_status find_gone(struct jit_reading *r, struct csn_error *err) {
     struct csni_made_code *made = csni_alloc_zeroed(r->code.alloc, count, sizeof *made);
     for (size_t i = 0; made && i < count; i++)
         made[i] = (struct csni_made_code){ r->code.items[i].start, r->code.items[i].size, r->code.items[i].order, false };
-    const bool good = made && csni_find_reused_code(made, count, r->order, r->code.alloc);
+    const bool good = made && csni_find_reused_code(made, count, r->code.alloc);
     for (size_t i = 0; good && i < count; i++) r->code.items[i].is_gone = made[i].is_gone;
     csni_free(r->code.alloc, made, size);
     return good ? CSN_OK : csni_fail_memory(err, size);

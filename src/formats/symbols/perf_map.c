@@ -52,14 +52,12 @@ static void add_perf_map_function(struct csni_batch_writer *w, const struct mapp
     if (has_place && !w->failed) add_v8_place(w, path, line);
 }
 
-/* *count: of lines. */
-static csn_status read_perf_map_lines(mapped_code *code, struct csni_span file, uint64_t *count, struct csni_batch_writer *w,
+static csn_status read_perf_map_lines(mapped_code *code, struct csni_span file, struct csni_batch_writer *w,
                                       struct csn_error *err) {
     struct csni_lines lines = { file, 0 };
     struct csn_str line;
     while (csni_lines_next(&lines, &line)) {
         struct mapped m;
-        *count = lines.number;
         if (!line.len) continue;
         if (!read_perf_map_line(line, &m)) {
             csni_note_line(w, lines.number, line, "no start, size and name");
@@ -71,12 +69,12 @@ static csn_status read_perf_map_lines(mapped_code *code, struct csni_span file, 
     return CSN_OK;
 }
 
-static csn_status add_perf_map_functions(const mapped_code *code, uint64_t lines, struct csni_batch_writer *w, struct csn_error *err) {
+static csn_status add_perf_map_functions(const mapped_code *code, struct csni_batch_writer *w, struct csn_error *err) {
     const size_t size = code->count * sizeof(struct csni_made_code);
     struct csni_made_code *made = csni_alloc_zeroed(code->alloc, code->count, sizeof *made);
     for (size_t i = 0; made && i < code->count; i++)
         made[i] = (struct csni_made_code){ code->items[i].start, code->items[i].size, code->items[i].line, false };
-    const bool good = made && csni_find_reused_code(made, code->count, lines + 1, code->alloc);
+    const bool good = made && csni_find_reused_code(made, code->count, code->alloc);
     for (size_t i = 0; good && i < code->count; i++) {
         if (!made[i].is_gone) add_perf_map_function(w, &code->items[i]);
         else csni_batch_note(w, CSN_EVENT_DUPLICATE_REPLACED, "line %llu, by a later line", (unsigned long long)code->items[i].line);
@@ -88,10 +86,9 @@ static csn_status add_perf_map_functions(const mapped_code *code, uint64_t lines
 csn_status csni_perf_map_read(struct csni_span file, const struct csn_allocator *alloc, struct csni_batch_writer *w,
                               struct csn_error *err) {
     mapped_code code = { .alloc = alloc };
-    uint64_t lines = 0;
-    csn_status status = read_perf_map_lines(&code, file, &lines, w, err);
+    csn_status status = read_perf_map_lines(&code, file, w, err);
     if (code.count) qsort(code.items, code.count, sizeof *code.items, mapped_by_start);
-    if (status >= 0 && code.count) status = add_perf_map_functions(&code, lines, w, err);
+    if (status >= 0 && code.count) status = add_perf_map_functions(&code, w, err);
     csni_vec_deinit(&code);
     return status;
 }

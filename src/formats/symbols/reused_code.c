@@ -25,7 +25,10 @@ static void mark_gone(struct csni_made_code *items, size_t count, size_t *next, 
     }
 }
 
-bool csni_find_reused_code(struct csni_made_code *items, size_t count, uint64_t orders, const struct csn_allocator *alloc) {
+bool csni_find_reused_code(struct csni_made_code *items, size_t count, const struct csn_allocator *alloc) {
+    uint64_t orders = 0;
+    for (size_t i = 0; i < count; i++)
+        if (items[i].order >= orders) orders = items[i].order + 1;
     size_t *next = csni_alloc_zeroed(alloc, count + 1, sizeof *next);
     size_t *places = csni_alloc_zeroed(alloc, (size_t)orders, sizeof *places); /* 1 + the place of that order; 0: none */
     const bool good = next && places;

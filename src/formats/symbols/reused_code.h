@@ -13,8 +13,9 @@ struct csni_made_code {
     bool is_gone;    /* set below: later code was written where it begins */
 };
 
-/* `items` ascend by start, those of one start by order. `orders`: more than any of them has. What begins within later code is gone,
- * even if that is gone itself: its memory was written over all the same. False: no memory. Cost: near to linear. */
-bool csni_find_reused_code(struct csni_made_code *items, size_t count, uint64_t orders, const struct csn_allocator *alloc);
+/* `items` ascend by start, those of one start by order. What begins within later code is gone, even if that is gone itself: its
+ * memory was written over all the same. False: no memory, of which it takes a word for each number up to the highest order. Cost: near to
+ * linear. */
+bool csni_find_reused_code(struct csni_made_code *items, size_t count, const struct csn_allocator *alloc);
 
 #endif

@@ -34,6 +34,7 @@ static void check_bsym_string(struct check *c, uint32_t offset, const char *what
                               bool may_have_tokens) {
     const struct csni_bsym *b = c->b;
     struct csni_span text;
+    if (c->stopped) return;
     c->counts->strings++;
     if (!csni_bsym_string(b, offset, &text)) {
         PROBLEM(c, offset, "the name of %s %u is not within 0x%zx bytes", what, number, b->text.size);
