@@ -41,7 +41,7 @@ check-full:
 	@scripts/check --full
 
 check-engines:
-	@scripts/install-deps build demo test engines
+	@scripts/install-deps build demo test engines web
 	@$(MAKE) --no-print-directory all
 	@scripts/check-engines
 

@@ -230,7 +230,7 @@ def test_damage_that_keeps_the_time_is_found_by_verify(run, tree, cache):
 
 def test_killed_at_random_moments(tree, cache, callsign):
     """After each kill no entry is damaged; a run to the end completes. bench/run-kills does it with more and larger files."""
-    kills = int(os.environ.get("CALLSIGN_CACHE_KILLS", "200"))
+    kills = int(os.environ.get("CALLSIGN_KILLS", "40"))
     counts = kill_cache.run_kills(callsign.path, cache, [tree], kills, seed=16)
     assert kill_cache.is_good(counts), counts
     assert counts["entries"] == 12 and counts["kills"] == kills and counts["compared"] > kills / 20

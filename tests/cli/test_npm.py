@@ -7,7 +7,7 @@ import pytest
 import range_server
 from programs import build_for_node
 
-pytestmark = pytest.mark.plain_build
+pytestmark = [pytest.mark.web, pytest.mark.plain_build]
 
 # Answers a list of addresses from each kind of input; one JSON object a line.
 PROGRAM = """

@@ -13,7 +13,7 @@ from chromium import TIMEOUT
 from programs import build_for_node, build_id
 from test_serve import Server
 
-pytestmark = pytest.mark.plain_build
+pytestmark = [pytest.mark.web, pytest.mark.plain_build]
 
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm"}
 
