@@ -81,7 +81,7 @@ help:
 	@echo "make check         installs what the tests need, then all tests of the release build (about 8 minutes)"
 	@echo "make check-builds  the tests under sanitizers, without optional libraries, on other machines (about 13 minutes)"
 	@echo "make check-full    both, with fuzzing, every other machine and the long tests (about 40 minutes)"
-	@echo "make check-engines Spark, ClickHouse, DuckDB, Polars, notebooks, Rust and Go, from their registries (about 4 minutes)"
+	@echo "make check-engines bindings, web page, Spark, ClickHouse, DuckDB and Polars, from their registries (about 7 minutes)"
 	@echo "make check-corpus  checks on real input: glibc, the Linux kernel, Ceph (fetched once, some 3 GB)"
 	@echo "make bench         times conversion and lookup against the rivals that are installed (QUICK=1: a minute)"
 	@echo "make fuzz          each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)"

@@ -38,6 +38,11 @@ target_link_libraries(csn-test INTERFACE csn-cmocka csn-flags csn-dependencies)
 if(NOT APPLE AND NOT WIN32)
     target_link_options(csn-test INTERFACE -Wl,-z,now) # test_stack_use measures lookups, not the dynamic linker
 endif()
+# Of a release build the library is tested; the tests themselves need not be fast.
+target_compile_options(csn-test INTERFACE $<$<CONFIG:Release>:-O0>)
+if(CALLSIGN_WHOLE_SWEEPS)
+    target_compile_definitions(csn-test INTERFACE CSN_TEST_WHOLE_SWEEPS)
+endif()
 if(ZLIB_FOUND)
     target_link_libraries(csn-test INTERFACE PkgConfig::ZLIB)
     target_compile_definitions(csn-test INTERFACE CSN_TEST_HAVE_ZLIB)

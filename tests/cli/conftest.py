@@ -42,6 +42,7 @@ ONE_IN = {
     "test_embed::test_macho_chained_fixups": 2,
     "test_embed::test_sections_of_an_index_for_any_container": 5,
     "test_folded_stacks::test_what_is_chosen_was_called": 0,
+    "test_go::test_targets": 2,
     "test_lone_lines::test_compressed_sections_give_the_same": 0,
     "test_merged::test_every_name_of_a_group_is_kept": 3,
     "test_merged_reference::test_filters_agree": 4,
@@ -71,6 +72,7 @@ def pytest_addoption(parser):
     parser.addoption("--one-in", type=int, default=1, metavar="N", help="one case in N of every test")
 
 
+@pytest.hookimpl(trylast=True)  # -m has chosen
 def pytest_collection_modifyitems(config, items):
     """Leaves out cases, if told to, but no function as a whole unless ONE_IN says so. Long files come first: else one worker is busy with
     the last of them while the others have nothing to do."""

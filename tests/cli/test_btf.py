@@ -85,6 +85,7 @@ def test_the_report_names_the_source(callsign, objects, tmp_path):
     assert counts["functions_from_btf"] == 4 and counts["functions_from_dwarf"] == 0
 
 
+@pytest.mark.long_with_sanitizers
 def test_damage(callsign, objects, tmp_path):
     """Bytes of both sections changed: an answer or a message, and functions that symbols have stay."""
     content = bytearray(objects[1].read_bytes())

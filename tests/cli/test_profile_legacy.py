@@ -154,6 +154,7 @@ def test_gperftools_heap(callsign, program, tmp_path):
     assert ";main;large;fill;grab " in folded or ";main;large;fill " in folded, folded
 
 
+@pytest.mark.long_with_sanitizers
 def test_gperftools_cpu(callsign, program, tmp_path):
     subprocess.run([program], env={"LD_PRELOAD": library("libprofiler.so.0"), "CPUPROFILE": str(tmp_path / "cpu"), "CPUPROFILE_FREQUENCY": "500"},
                    check=True, stderr=subprocess.DEVNULL)

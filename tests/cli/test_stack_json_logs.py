@@ -73,10 +73,7 @@ def answers(callsign, indexes):
     return {name: callsign.run("stack", "--json", *indexes[name], stdin=text_of(name)).stdout for name in SAMPLES}
 
 
-WITH_SANITIZERS = ("bytes of JSON",)  # the other forms go the same way
-
-
-@pytest.mark.parametrize("form", [pytest.param(form, marks=[] if form in WITH_SANITIZERS else pytest.mark.long_with_sanitizers) for form in FORMS])
+@pytest.mark.parametrize("form", FORMS)
 def test_each_sample(callsign, indexes, answers, form):
     """The answer is that of the text, and the string becomes what the text becomes; twice is once."""
     write, read = FORMS[form]

@@ -19,6 +19,7 @@
 #include "formats/gsym/write/gsym_write.h"
 #include "support/model_sample.h"
 #include "object/find/section_find.h"
+#include "support/sweep.h"
 #include "support/test_alloc.h"
 
 static const uint32_t revisions[] = { CSN_REVISION_A, CSN_REVISION_B, CSN_REVISION_B_SCRIPT, CSN_REVISION_C,
@@ -678,7 +679,7 @@ static void flipped_bits(void **state) {
         struct model_sample s;
         generate(&s, 20 + i);
         struct csn_bytes object = object_of(&s, revisions[i]);
-        for (unsigned round = 0; round < 1500; round++) {
+        for (unsigned round = 0; round < 1500 / SWEEP_STEP; round++) {
             uint8_t *copy = copy_of(&object, object.size);
             for (uint32_t k = 1 + next_random(&seed, 4); k > 0; k--)
                 copy[next_random(&seed, (uint32_t)object.size)] ^= (uint8_t)(1u << next_random(&seed, 8));

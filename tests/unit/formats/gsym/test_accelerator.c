@@ -14,6 +14,7 @@
 #include "formats/gsym/read/gsym_accel.h"
 #include "formats/gsym/gsym_layout.h"
 #include "index/index_private.h"
+#include "support/sweep.h"
 #include "support/test_alloc.h"
 #include "wire/wire_gsym.h"
 
@@ -505,7 +506,7 @@ static void damage(void **state) {
         uint8_t *copy = malloc(file.size);
         assert_non_null(copy);
         uint64_t seed = 7;
-        for (int round = 0; round < 20000; round++) {
+        for (int round = 0; round < 20000 / SWEEP_STEP; round++) {
             memcpy(copy, file.ptr, file.size);
             for (int k = 0; k <= round % 3; k++) {
                 seed = seed * 6364136223846793005u + 1442695040888963407u;

@@ -18,6 +18,7 @@
 #include "formats/gsym/gsym_accel_layout.h"
 #include "formats/gsym/read/gsym.h"
 #include "formats/gsym/read/gsym_accel.h"
+#include "support/sweep.h"
 #include "support/test_alloc.h"
 #include "wire/wire_gsym.h"
 
@@ -215,7 +216,7 @@ static void every_byte(void **state) {
     for (unsigned k = 0; k < 2; k++) {
         struct csn_bytes with = example(formats[k], 0, CSN_CONVERT_ACCELERATE);
         struct parts accel = accel_of(&with);
-        for (size_t i = 0; i < accel.size + CSNI_ACCEL_TRAILER; i++) {
+        for (size_t i = 0; i < accel.size + CSNI_ACCEL_TRAILER; i += SWEEP_STEP) {
             uint8_t *byte = with.ptr + (i < accel.size ? accel.region + i : accel.trailer + i - accel.size);
             for (unsigned step = 0; step < 4; step++) {
                 static const uint8_t flips[] = { 0x01, 0x80, 0xff, 0x10 };
@@ -235,7 +236,7 @@ static void random_bytes(void **state) {
     uint8_t *bytes = malloc(with.size);
     assert_non_null(bytes);
     uint64_t seed = 11;
-    for (unsigned round = 0; round < 3000; round++) {
+    for (unsigned round = 0; round < 3000 / SWEEP_STEP; round++) {
         memcpy(bytes, with.ptr, with.size);
         /* Tables and blocks, sometimes the trailer's numbers, never its magic number. */
         size_t from = round % 4 == 0 ? accel.trailer : accel.region + CSNI_ACCEL_START;
