@@ -4,6 +4,8 @@ import pathlib
 import subprocess
 import sys
 
+from long_tests import ONE_IN
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOG = """test 7
       Start  7: test_sample
@@ -59,3 +61,11 @@ def test_no_test_at_all(tmp_path):
     for name, text in (("log", "No tests were found!!!\n"), ("run.xml", "<testsuites/>")):
         code, _, stderr = count(tmp_path, "unit-sample", name, text)
         assert code == 1 and "no test in it" in stderr
+
+
+def test_what_is_run_once_in_several_exists():
+    """A test that was renamed would run with all its cases, or one that was meant not to run at all would."""
+    folder = pathlib.Path(__file__).parent
+    for name in ONE_IN:
+        file, function = name.split("::")
+        assert f"\ndef {function}(" in (folder / f"{file}.py").read_text(), name

@@ -23,7 +23,7 @@ from programs import need, wait_for
 
 # The tools that are compared with: GNU binutils 2.40, LLVM 22, elfutils 0.188.
 VERSIONS = {"addr2line": "2.40", "llvm-gsymutil": "22.", "llvm-symbolizer": "22.", "llvm-addr2line": "22.", "eu-addr2line": "0.188"}
-RUNS = 400
+RUNS, RUNS_IN_SHORT = 400, 120
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +41,12 @@ def programs(folder):
     return found
 
 
+@pytest.fixture
+def runs(request):
+    """Of requests that are drawn at random."""
+    return RUNS_IN_SHORT if request.config.getoption("short") else RUNS
+
+
 def pair_for(dialect, folder):
     pair = stand_in_pairs.Pair(dialect, folder)
     if pair.is_missing:
@@ -51,10 +57,10 @@ def pair_for(dialect, folder):
 
 
 @pytest.mark.parametrize("dialect", ["addr2line", "eu-addr2line", "llvm-addr2line", "llvm-symbolizer"])
-def test_answers_are_those_of_the_tool(dialect, folder, programs):
+def test_answers_are_those_of_the_tool(dialect, folder, programs, runs):
     pair_for(dialect, folder)
-    counts = fuzz_stand_ins.fuzz(dialect, RUNS, 7, folder, only=set(programs))
-    assert counts.runs >= RUNS and counts.differences == 0
+    counts = fuzz_stand_ins.fuzz(dialect, runs, 7, folder, only=set(programs))
+    assert counts.runs >= runs and counts.differences == 0
 
 
 @pytest.mark.parametrize("name", ["c-gcc", "cc-gcc"])
@@ -124,12 +130,12 @@ def need_programs(folder, *names):
 
 
 @pytest.mark.parametrize("dialect", ["llvm-addr2line", "llvm-symbolizer"])
-def test_webassembly(dialect, folder):
+def test_webassembly(dialect, folder, runs):
     """Symbols are LLVM's own: indexes, places in the file, data of the linking section."""
     need_programs(folder, "c-wasm", "c-wasm.o")
     pair_for(dialect, folder)
-    counts = fuzz_stand_ins.fuzz(dialect, RUNS, 7, folder, only={"c-wasm", "c-wasm.o"})
-    assert counts.runs >= RUNS and counts.differences == 0
+    counts = fuzz_stand_ins.fuzz(dialect, runs, 7, folder, only={"c-wasm", "c-wasm.o"})
+    assert counts.runs >= runs and counts.differences == 0
 
 
 def test_addr2line_with_a_generic_target(folder, programs):
