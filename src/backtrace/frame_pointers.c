@@ -9,10 +9,6 @@
 
 #include <callsign/backtrace.h>
 
-#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
-
-enum { CHECK_UNIT = 1024 };  /* memory is mapped in pages, none of which is smaller */
-
 /* The kernel reads the new signal mask before it refuses the first argument: EFAULT for memory that cannot be read. */
 bool csni_is_readable(uintptr_t addr) {
 #ifdef SYS_rt_sigprocmask
@@ -26,6 +22,10 @@ bool csni_is_readable(uintptr_t addr) {
     return false;
 #endif
 }
+
+#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
+
+enum { CHECK_UNIT = 1024 };  /* memory is mapped in pages, none of which is smaller */
 
 /* Return addresses may be signed (pointer authentication). */
 uintptr_t csni_strip_signature(uintptr_t addr) {
