@@ -81,7 +81,7 @@ help:
 	@echo "make check         installs what the tests need, then all tests of the release build (about 8 minutes)"
 	@echo "make check-builds  the tests under AddressSanitizer, on a big-endian machine and on Windows (about 12 minutes)"
 	@echo "make check-full    both with every case, more sanitizers, every other machine, fuzzing (more than an hour)"
-	@echo "make check-engines bindings, web page, Spark, ClickHouse, DuckDB and Polars, from their registries (about 7 minutes)"
+	@echo "make check-engines bindings, web page, Spark, ClickHouse, DuckDB and Polars, from their registries (about 8 minutes)"
 	@echo "make check-corpus  checks on real input: glibc, the Linux kernel, Ceph (fetched once, some 3 GB)"
 	@echo "make bench         times conversion and lookup against the rivals that are installed (QUICK=1: a minute)"
 	@echo "make fuzz          each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)"

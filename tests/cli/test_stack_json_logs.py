@@ -73,6 +73,7 @@ def answers(callsign, indexes):
     return {name: callsign.run("stack", "--json", *indexes[name], stdin=text_of(name)).stdout for name in SAMPLES}
 
 
+@pytest.mark.long_with_sanitizers
 @pytest.mark.parametrize("form", FORMS)
 def test_each_sample(callsign, indexes, answers, form):
     """The answer is that of the text, and the string becomes what the text becomes; twice is once."""
