@@ -78,7 +78,7 @@ help:
 	@echo "make web           the static page, for any web server beside .gsym files: build/web/"
 	@echo "make npm           the npm package (the lookup library as WebAssembly): build/npm/"
 	@echo "make demo          installs what the build needs (Debian), builds, shows the main job on a small program"
-	@echo "make check         installs what the tests need, then all tests of the release build (about 8 minutes)"
+	@echo "make check         installs what the tests need, then the tests of the release build (about 9 minutes)"
 	@echo "make check-builds  the tests under AddressSanitizer, on a big-endian machine and on Windows (about 12 minutes)"
 	@echo "make check-full    both with every case, more sanitizers, every other machine, fuzzing (more than an hour)"
 	@echo "make check-engines bindings, web page, Spark, ClickHouse, DuckDB and Polars, from their registries (about 8 minutes)"

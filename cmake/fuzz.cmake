@@ -4,6 +4,7 @@
 file(GLOB FUZZ_FILES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c")
 file(GLOB FUZZ_HELPERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*.c")
 list(REMOVE_ITEM FUZZ_HELPERS "${PROJECT_SOURCE_DIR}/fuzz/driver.c" ${FUZZ_FILES})
+
 # Mutators that know the format of a target's input. AFL++ (CALLSIGN_AFL) brings its own.
 file(GLOB FUZZ_MUTATORS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/structure/mutate_*.c")
 foreach(target convert object embed index debug_info)
