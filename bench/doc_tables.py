@@ -460,6 +460,17 @@ def fuzz_coverage(results):
                     [[f"`{row['folder']}`", row["lines"], f"{row['covered'] / max(row['lines'], 1):.0%}"] for row in rows])
 
 
+def check_times(results):
+    """What the checks take in a new clone, with their longest steps."""
+    rows = []
+    for run in results["runs"]:
+        longest = sorted(run["steps"], key=lambda step: -step["seconds"])[:4]
+        rows.append([f"`make {run['target']}`", f"{run['seconds'] // 60}:{run['seconds'] % 60:02}", f"{run['passed']:,}", f"{run['failed']:,}", f"{run['skipped']:,}",
+                     ", ".join(f"{step['name']} {step['seconds']} s" for step in longest)])
+    note = f"{results['date']}, {results['cores']} cores with a load of {results['load_before']:.0f} before, commit {results['commit']}: `{results['command']}`.\n\n"
+    return note + markdown(["in a new clone", "minutes", "passed", "failed", "skipped", "longest steps"], rows)
+
+
 def profiles(results):
     """A stream of samples, the same work by other tools, and what a distinct stack costs."""
     all_of = results["results"]
@@ -479,7 +490,7 @@ def profiles(results):
 TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, many_files, stacks, headline,
                                 lookup_headline, first_backtrace, differences, lineless, zoo, demangled, stand_ins, merged, server,
                                 store_at_scale, spark_runs, spark_growth, spark_cost, clickhouse,
-                                fuzzing, fuzz_coverage, profiles)}
+                                fuzzing, fuzz_coverage, check_times, profiles)}
 
 
 def render(match):

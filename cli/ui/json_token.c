@@ -5,27 +5,12 @@
 
 #include "ui/text_bytes.h"
 
-void json_token_blanks(struct json_tokens *t) {
-    while (t->at < t->end && (*t->at == ' ' || *t->at == '\t' || *t->at == '\n' || *t->at == '\r')) t->at++;
-}
-
-static bool skip_escape(struct json_tokens *t) {
+bool json_token_escape(struct json_tokens *t) {
     t->at++;
     if (t->at == t->end || !*t->at || !strchr("\"\\/bfnrtu", *t->at)) return json_token_fails(t, "no escape that JSON has");
     if (*t->at++ != 'u') return true;
     for (int i = 0; i < 4; i++, t->at++)
         if (!is_hex_digit(json_token_peek(t))) return json_token_fails(t, "\\u needs four hexadecimal digits");
-    return true;
-}
-
-bool json_token_string(struct json_tokens *t, struct csn_str *inside) {
-    const char *from = ++t->at;
-    while (t->at < t->end && *t->at != '"') {
-        if (*t->at != '\\') t->at++;
-        else if (!skip_escape(t)) return false;
-    }
-    if (t->at == t->end) return json_token_fails(t, "the text ends in a string");
-    *inside = (struct csn_str){ from, (size_t)(t->at++ - from) };
     return true;
 }
 

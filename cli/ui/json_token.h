@@ -20,10 +20,29 @@ static inline bool json_token_fails(struct json_tokens *t, const char *fault) {
 
 /* The byte at hand; 0 at the end. */
 static inline char json_token_peek(const struct json_tokens *t) { return t->at < t->end ? *t->at : 0; }
-void json_token_blanks(struct json_tokens *t);
 
-/* From its first byte on; false: it is none. `inside`: between the quotes. */
-bool json_token_string(struct json_tokens *t, struct csn_str *inside);
+static inline void json_token_blanks(struct json_tokens *t) {
+    while (t->at < t->end && (*t->at == ' ' || *t->at == '\t' || *t->at == '\n' || *t->at == '\r')) t->at++;
+}
+
+/* Each from its first byte on; false: it is none. */
+bool json_token_escape(struct json_tokens *t); /* a backslash and what belongs to it, in a string */
+
+/* `inside`: between the quotes. Inline, as most bytes of a document are in strings. */
+static inline bool json_token_string(struct json_tokens *t, struct csn_str *inside) {
+    const char *from = ++t->at;
+    for (;;) {
+        const char *at = t->at;
+        while (at < t->end && *at != '"' && *at != '\\') at++;
+        t->at = at;
+        if (at == t->end) return json_token_fails(t, "the text ends in a string");
+        if (*at == '"') break;
+        if (!json_token_escape(t)) return false;
+    }
+    *inside = (struct csn_str){ from, (size_t)(t->at++ - from) };
+    return true;
+}
+
 bool json_token_digits(struct json_tokens *t); /* at least one */
 bool json_token_number(struct json_tokens *t);
 bool json_token_word(struct json_tokens *t);   /* true, false or null */
