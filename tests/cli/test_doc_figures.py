@@ -10,8 +10,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "bench/doc_tables.py"
-PAGES = sorted(str(path.relative_to(ROOT)) for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
-               if "<!-- table " in path.read_text(encoding="utf-8"))
+TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+PAGES = sorted(str(path.relative_to(ROOT)) for path in TEXTS if "<!-- table " in path.read_text(encoding="utf-8"))
 
 
 def run(*words):
@@ -28,15 +28,14 @@ def test_tables_are_those_of_the_result_files(page):
 
 def test_pages_with_figures_have_tables():
     """A page that loses its last table would not be looked at any more."""
-    assert {"README.md", "docs/performance.md", "docs/backtrace.md", "docs/demangling.md", "docs/stand-ins.md", "docs/languages.md", "docs/server.md",
+    assert {"README.md", "CONTRIBUTING.md", "docs/performance.md", "docs/backtrace.md", "docs/demangling.md", "docs/stand-ins.md", "docs/languages.md", "docs/server.md",
             "docs/differences-from-llvm-gsymutil.md", "docs/server-at-scale.md", "docs/engines.md", "docs/fuzzing.md", "docs/merged-functions.md",
             "docs/profiles.md"} <= set(PAGES)
 
 
 def test_result_files_that_pages_name():
     """Each is there; each that is there for a table of today is named."""
-    named = {name for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
-             for name in re.findall(r"bench/results/([0-9a-z.-]+\.[a-z]+)", path.read_text(encoding="utf-8"))}
+    named = {name for path in TEXTS for name in re.findall(r"bench/results/([0-9a-z.-]+\.[a-z]+)", path.read_text(encoding="utf-8"))}
     assert len(named) > 15
     for name in named:
         assert (ROOT / "bench/results" / name).is_file(), name
