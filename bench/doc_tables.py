@@ -471,6 +471,20 @@ def check_times(results):
     return note + markdown(["in a new clone", "minutes", "passed", "failed", "skipped", "longest steps"], rows)
 
 
+def remote(results):
+    """Cold lookups in an index on a server: requests and bytes, by byte of code and by function."""
+    rows = []
+    for layout, by_weight in results["inputs"]["ceph-osd"].items():
+        weights = [by_weight[weight] for weight in ("byte", "function")]
+        option = {"plain": "plain", "accelerated": "`--accelerate`", "remote layout": "`--remote-layout`"}[layout]
+        rows.append([option, f"{weights[0]['file_bytes'] / 1e6:.1f}",
+                     *[f"{row['requests']['median']:.0f}, {row['requests']['max']}" for row in weights],
+                     f"{sum(row['requests']['within_bound'] for row in weights)} of {sum(row['addresses'] for row in weights):,}",
+                     f"{max(row['bytes']['max'] for row in weights):,}"])
+    return f"{results['date']}, commit {results['commit']}: `{results['command']}`.\n\n" + markdown(
+        ["index", "MB", "requests by byte, median and most", "by function", "with 5 requests or fewer", "bytes at most"], rows)
+
+
 def profiles(results):
     """A stream of samples, the same work by other tools, and what a distinct stack costs."""
     all_of = results["results"]
@@ -490,7 +504,7 @@ def profiles(results):
 TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, many_files, stacks, headline,
                                 lookup_headline, first_backtrace, differences, lineless, zoo, demangled, stand_ins, merged, server,
                                 store_at_scale, spark_runs, spark_growth, spark_cost, clickhouse,
-                                fuzzing, fuzz_coverage, check_times, profiles)}
+                                fuzzing, fuzz_coverage, check_times, remote, profiles)}
 
 
 def render(match):
