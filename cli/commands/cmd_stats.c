@@ -95,6 +95,7 @@ static enum exit_code run_stats(const void *given, char **operands, int operand_
     enum exit_code code = EXIT_FAILED;
     struct opened_index opened;
     if (open_index(operands[0], &values->companions, &opened)) {
+        view.is_converted = opened.bytes.size > 0;
         code = gather_and_show(&view, values, opened.index);
         close_index(&opened);
     }

@@ -17,6 +17,10 @@ static void put_sums(const struct stats_view *view, struct json_out *json) {
     const struct csn_stats_sums *sums = &view->stats->sums;
     json_member_text(json, "file", view->path);
     json_member_number(json, "file_size", sums->file_size);
+    if (view->is_converted) {
+        json_key(json, "converted");
+        json_bool(json, true);
+    }
     put_parts(sums, json);
     json_member_number(json, "functions", sums->functions);
     json_member_number(json, "damaged_functions", sums->damaged_functions);

@@ -12,6 +12,7 @@ struct stats_view {
     struct stats_places directories, files;
     struct name_text *names;
     size_t top;       /* directories, files and functions to show */
+    bool is_converted; /* there is no file of the index: an object file was converted in memory */
 };
 
 void stats_put_text(const struct stats_view *view, struct out_buffer *out);

@@ -101,7 +101,7 @@ static void put_count(struct out_buffer *out, const char *before, uint64_t count
 void stats_put_text(const struct stats_view *view, struct out_buffer *out) {
     const struct csn_stats_sums *sums = &view->stats->sums;
     out_safe(out, (struct csn_str){ view->path, strlen(view->path) });
-    put_count(out, ": ", sums->file_size, " bytes\n");
+    put_count(out, ": ", sums->file_size, view->is_converted ? " bytes, converted in memory\n" : " bytes\n");
     put_count(out, "", sums->functions, " functions");
     put_count(out, ", ", sums->rows, " line rows");
     put_count(out, ", ", sums->inline_nodes, " inlined calls");

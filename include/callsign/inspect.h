@@ -207,7 +207,8 @@ struct csn_function_stats {
     struct csn_function function;
     uint32_t idx;
     uint32_t file;                   /* file of the first row that has one; 0: none */
-    uint64_t record_bytes;           /* the whole record; BSYM: the symbol and its name */
+    uint64_t record_bytes;           /* the whole record; BSYM: the symbol and its name,
+                                      * if none before has it; 0 if the body is compressed */
     uint64_t line_bytes, inline_bytes, merged_bytes, call_site_bytes;
     uint64_t rows, inline_nodes, call_sites, merged_functions; /* nodes without the root */
     uint64_t code_bytes;

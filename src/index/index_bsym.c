@@ -205,10 +205,9 @@ static csn_status get_bsym_part_bytes(const struct csn_index *index, uint64_t *o
 }
 
 static csn_status get_bsym_record_sizes(const struct csn_index *index, const struct csn_record *record,
-                                        struct csn_function_stats *out) {
+                                        struct csni_counted_bytes *counted, struct csn_function_stats *out) {
     uint32_t symbol = (uint32_t)((uint64_t)(record->bytes - index->bsym.symbols) / index->bsym.symbol_size);
-    out->record_bytes = csni_bsym_record_bytes(&index->bsym, symbol);
-    return CSN_OK;
+    return csni_bsym_record_bytes(&index->bsym, symbol, counted, &out->record_bytes);
 }
 
 const struct csni_index_format csni_index_bsym = {

@@ -156,7 +156,8 @@ static csn_status get_gsection_part_bytes(const struct csn_index *index, uint64_
 }
 
 static csn_status get_gsection_record_sizes(const struct csn_index *index, const struct csn_record *record,
-                                            struct csn_function_stats *out) {
+                                            struct csni_counted_bytes *counted, struct csn_function_stats *out) {
+    (void)counted; /* names are strings of their own */
     struct csni_gsym_record known;
     CSNI_TRY(csni_index_gsym_record(index, record, &known, NULL));
     return csni_gsection_record_sizes(&index->section, &known, &out->record_bytes, &out->line_bytes, &out->inline_bytes);

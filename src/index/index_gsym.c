@@ -327,7 +327,8 @@ static csn_status get_gsym_part_bytes(const struct csn_index *index, uint64_t *o
 }
 
 static csn_status get_gsym_record_sizes(const struct csn_index *index, const struct csn_record *record,
-                                        struct csn_function_stats *out) {
+                                        struct csni_counted_bytes *counted, struct csn_function_stats *out) {
+    (void)counted; /* names are strings of their own */
     struct csni_gsym_record known;
     struct csni_gsym_record_sizes sizes;
     CSNI_TRY(csni_index_gsym_record(index, record, &known, NULL));

@@ -81,8 +81,9 @@ struct csni_index_format {
     /* Adds every byte of the index to its part, CSN_PART_. Strings that it has elsewhere in the file, and nobody else, are taken
      * from CSN_PART_OBJECT. */
     csn_status (*part_bytes)(const struct csn_index *index, uint64_t *out, struct csn_error *err);
-    /* The sizes in one record. */
-    csn_status (*record_sizes)(const struct csn_index *index, const struct csn_record *record, struct csn_function_stats *out);
+    /* The sizes in one record. `counted`: names that functions share are those of the first. */
+    csn_status (*record_sizes)(const struct csn_index *index, const struct csn_record *record, struct csni_counted_bytes *counted,
+                               struct csn_function_stats *out);
 
     const struct csni_index_binaries *binaries; /* NULL: an index is of one image */
     /* As csn_index_find_name(). NULL: csni_index_find_name(), which needs nothing else. */

@@ -108,6 +108,7 @@ struct totals {
     struct csn_stats_sums *out;
     uint64_t code_end;
     struct csni_budget decoded; /* bytes of records */
+    struct csni_counted_bytes counted;
 };
 
 static csn_status fail_shared(const struct totals *totals, uint32_t idx, uint64_t offset, struct csn_error *err) {
@@ -121,7 +122,8 @@ static csn_status count_function(struct totals *totals, uint32_t idx, struct csn
     *out = (struct csn_function_stats){ .idx = idx, .damaged = 1 };
     if (csn_index_record(totals->index, idx, &record, NULL) < 0) return CSN_OK;
     const struct csni_index_format *format = totals->index->format;
-    csn_status status = format->record_sizes(totals->index, &record, out);
+    csn_status status = format->record_sizes(totals->index, &record, &totals->counted, out);
+    if (status == CSN_E_MEMORY) return csni_fail_memory(err, (size_t)totals->out->file_size / 8);
     if (!csni_budget_charge(&totals->decoded, out->record_bytes)) return fail_shared(totals, idx, record.offset, err);
     if (status < 0 || csn_record_function(totals->index, &record, &out->function, NULL) < 0) return CSN_OK;
     uint64_t start = out->function.start, end = start + out->function.size;
@@ -156,14 +158,18 @@ csn_status csn_index_stats(const struct csn_index *index, csn_stats_callback *ca
     uint64_t whole = index->whole.size > info.file_size ? index->whole.size : info.file_size;
     struct csn_stats_sums sum = { .file_size = whole };
     CSNI_TRY(part_bytes(index, info.file_size, sum.part_bytes, err));
-    struct totals totals = { .index = index, .out = &sum };
+    struct totals totals = { .index = index, .out = &sum, .counted = { .alloc = index->allocator } };
     totals.decoded = csni_budget_for((uint64_t)CSNI_GSYM_SHARED_FREE * CSNI_GSYM_SHARED_TIMES, whole, CSNI_GSYM_SHARED_TIMES);
+    csn_status status = CSN_OK;
     for (uint32_t idx = 0; idx < info.function_count; idx++) {
         struct csn_function_stats function;
-        CSNI_TRY(count_function(&totals, idx, &function, err));
+        status = count_function(&totals, idx, &function, err);
+        if (status < 0) break;
         add(&sum, &function);
         if (callback && !callback(context, &function)) break;
     }
+    csni_counted_bytes_deinit(&totals.counted);
+    if (status < 0) return status;
     *out = sum;
     return CSN_OK;
 }

@@ -378,10 +378,10 @@ static csn_status get_remote_part_bytes(const struct csn_index *index, uint64_t 
 }
 
 static csn_status get_remote_record_sizes(const struct csn_index *index, const struct csn_record *record,
-                                          struct csn_function_stats *out) {
+                                          struct csni_counted_bytes *counted, struct csn_function_stats *out) {
     const struct csn_index *inner = remote_of(index)->inner;
     CSNI_TRY(fetch_all(index, NULL));
-    return inner->format->record_sizes(inner, record, out);
+    return inner->format->record_sizes(inner, record, counted, out);
 }
 
 /* Fields of the header, which were read when it was opened. */

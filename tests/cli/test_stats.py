@@ -130,11 +130,26 @@ def test_bsym(callsign, shapes, tmp_path, version):
     callsign.good("verify", index)
 
 
+def test_names_that_symbols_of_bsym_share(callsign, tmp_path):
+    """A name counts for the first symbol that has it: functions, their file and their directory have no more than the file has."""
+    name, index = "a_name_that_many_functions_of_one_file_have", tmp_path / "same.bsym"
+    symbols = tmp_path / "same.sym"
+    symbols.write_text("MODULE Linux x86_64 000102030405060708090A0B0C0D0E0F0 same\n"
+                       + "".join(f"FUNC {0x1000 + 16 * k:x} 10 0 {name}\n" for k in range(500)))
+    callsign.good("convert", "-q", "--to", "bsym", "--bsym-tokens", "none", symbols, "-o", index)
+    answer = stats(callsign, index, "--top", "500")
+    sizes = [function["bytes"] for function in answer["largest_functions"]]
+    assert sizes[0] == 12 + len(name) + 1 and sizes[1:] == [12] * 499  # with the byte that has the length
+    assert answer["directories"][0]["bytes"] == answer["files"][0]["bytes"] == sum(sizes) < answer["file_size"]
+
+
 def test_an_object_file(callsign, shapes, shapes_index):
-    """Converted in memory, it has the size of its index."""
+    """Converted in memory, it has the size of its index, which is no file."""
     answer = stats(callsign, shapes.path)
     assert answer["file_size"] == shapes_index.stat().st_size
     assert parts(answer) == parts(stats(callsign, shapes_index))
+    assert answer["converted"] is True and "converted" not in stats(callsign, shapes_index)
+    assert callsign.good("stats", shapes.path).startswith(f"{shapes.path}: {answer['file_size']} bytes, converted in memory\n")
 
 
 def test_text(callsign, shapes_index):

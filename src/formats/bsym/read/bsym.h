@@ -4,6 +4,7 @@
 #define CSNI_BSYM_H
 
 #include "base/core/alloc.h"
+#include "base/core/counted_bytes.h"
 #include "base/core/endian.h"
 #include "base/core/span.h"
 #include "formats/bsym/bsym_layout.h"
@@ -160,8 +161,9 @@ csn_status csni_bsym_find(const struct csni_bsym *b, struct csn_str name, uint32
 /* Adds every byte of the file to one of part_bytes (by enum csn_part). Memory: 24 bytes a symbol for as long as it runs. */
 csn_status csni_bsym_part_bytes(const struct csni_bsym *b, const struct csn_allocator *allocator, uint64_t *part_bytes,
                                 struct csn_error *err);
-/* Those of a symbol: its record and its name. */
-uint64_t csni_bsym_record_bytes(const struct csni_bsym *b, uint32_t symbol);
+/* Those of a symbol: its record, and what of its name no symbol before had. 0 in a compressed body, whose bytes are not told apart.
+ * CSN_OK; CSN_E_MEMORY. */
+csn_status csni_bsym_record_bytes(const struct csni_bsym *b, uint32_t symbol, struct csni_counted_bytes *counted, uint64_t *out);
 
 /* ---- checking ---- */
 

@@ -152,7 +152,12 @@ csn_status csni_bsym_part_bytes(const struct csni_bsym *b, const struct csn_allo
     return CSN_OK;
 }
 
-uint64_t csni_bsym_record_bytes(const struct csni_bsym *b, uint32_t symbol) {
+csn_status csni_bsym_record_bytes(const struct csni_bsym *b, uint32_t symbol, struct csni_counted_bytes *counted, uint64_t *out) {
     unsigned field = b->version >= CSNI_BSYM_3_0 ? CSNI_BSYM3_Y_NAME : CSNI_BSYM_Y_NAME;
-    return b->symbol_size + string_bytes(b, csni_bsym_word(b, csni_bsym_symbol_record(b, symbol) + field));
+    uint64_t name = csni_bsym_word(b, csni_bsym_symbol_record(b, symbol) + field), bytes;
+    *out = 0;
+    if (b->expanded) return CSN_OK;
+    CSNI_TRY(csni_count_bytes(counted, b->text.size, name, string_bytes(b, name), &bytes));
+    *out = b->symbol_size + bytes;
+    return CSN_OK;
 }
