@@ -148,8 +148,7 @@ static enum exit_code run_diff(const void *given, char **operands, int operand_c
     if (!name_text_init(&diff.names, values->demangle)) return EXIT_FAILED;
     struct opened_index opened[2] = { { 0 }, { 0 } };
     enum exit_code code = EXIT_FAILED;
-    if (open_index(operands[0], &values->companions, &opened[0]) &&
-        open_index(operands[1], &values->companions, &opened[1])) {
+    if (open_two_indexes(operands, &values->companions, opened)) {
         for (int side = 0; side < 2; side++) {
             diff.inputs[side] = (struct diff_input){ .path = operands[side], .index = opened[side].index };
             csn_index_get_info(opened[side].index, &diff.inputs[side].info, sizeof(diff.inputs[side].info));

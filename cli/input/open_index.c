@@ -132,11 +132,14 @@ static bool options_fit_index(const char *path, const struct companion_values *c
     return !option && !companions->arch;
 }
 
-bool options_fit_input(const struct input_file *input, const struct companion_values *companions) {
+static bool has_all_inside(const struct input_file *input) {
     static const char breakpad[] = "MODULE ";
     bool is_breakpad = input->size >= sizeof(breakpad) - 1 && memcmp(input->bytes, breakpad, sizeof(breakpad) - 1) == 0;
-    bool is_index = is_breakpad || (input->file && csn_is_index(input->bytes, input->size));
-    return !is_index || options_fit_index(input->path, companions);
+    return is_breakpad || (input->file && csn_is_index(input->bytes, input->size));
+}
+
+bool options_fit_input(const struct input_file *input, const struct companion_values *companions) {
+    return !has_all_inside(input) || options_fit_index(input->path, companions);
 }
 
 /* An index in a section answers alone, whatever debug information there is elsewhere. */
@@ -218,6 +221,19 @@ bool open_index_through(const char *path, const struct companion_values *compani
 
 bool open_index(const char *path, const struct companion_values *companions, struct opened_index *out) {
     return open_index_through(path, companions, NULL, out);
+}
+
+bool open_two_indexes(char *const paths[2], const struct companion_values *companions, struct opened_index out[2]) {
+    out[0] = out[1] = (struct opened_index){ 0 };
+    if (!input_file_open(paths[0], &out[0].input) || !input_file_open(paths[1], &out[1].input)) return false;
+    const bool is_index[2] = { has_all_inside(&out[0].input), has_all_inside(&out[1].input) };
+    for (int side = 0; side < 2; side++) {
+        struct csn_error err = CSN_ERROR_INIT;
+        struct companion_values values = *companions;
+        if (is_index[side] && !is_index[1 - side]) values = (struct companion_values){ .offline = companions->offline };
+        if (!finish_opening(open_input(&values, NULL, &out[side], &err), &err, &out[side])) return false;
+    }
+    return true;
 }
 
 bool open_object(const char *path, const struct companion_values *companions, struct opened_index *out) {

@@ -38,6 +38,8 @@ bool open_index(const char *path, const struct companion_values *companions, str
 /* The same; an object file is converted by the opener, which has a cache. NULL: as open_index(). */
 bool open_index_through(const char *path, const struct companion_values *companions, struct symbol_search *search,
                         struct opened_index *out);
+/* The same for two that are compared: options for what is converted may mean one of them only. False: close both all the same. */
+bool open_two_indexes(char *const paths[2], const struct companion_values *companions, struct opened_index out[2]);
 /* Whether it is a URL of http, https or s3, and not a path. */
 bool input_is_remote(const char *path);
 /* The index at a URL, with the time and size limits of `companions`. */

@@ -3,6 +3,7 @@ import functools
 import json
 import operator
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -49,6 +50,20 @@ def test_debug_file_of_an_index(callsign, program, tmp_path, form, option):
         line = callsign.bad(*command, option, program)
         assert f"is an index: option '{option}' goes with what is to be converted" in line
     assert not out.exists()
+
+
+@pytest.mark.parametrize("option", ["--debug-file", "--arch"])
+def test_options_for_one_side_of_diff(callsign, program, index, tmp_path, option):
+    """They mean the program, on whichever side it stands; they are refused where neither side can use them."""
+    stripped, debug = tmp_path / "stripped", tmp_path / "debug"
+    shutil.copy(program, debug)
+    subprocess.run(["objcopy", "--strip-debug", program, stripped], check=True)
+    option = [option, debug if option == "--debug-file" else "x86_64"]
+    object_file = stripped if option[0] == "--debug-file" else program
+    for sides in ([index, object_file], [object_file, index], [object_file, object_file]):
+        assert "the two say the same" in callsign.good("diff", *sides, *option)
+    assert "is an index" in callsign.bad("diff", index, index, *option)
+    assert "no image for 'arm64'; the file has x86_64" in callsign.bad("diff", index, program, "--arch", "arm64")
 
 
 @pytest.mark.parametrize("form", ["gsym", "breakpad"])
