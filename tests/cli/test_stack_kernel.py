@@ -34,6 +34,16 @@ def test_a_return_address_at_the_end(callsign, vmlinux, mark):
     assert filled == f" {mark}first+0x100/0x100 (/src/main.cc:10)\n"
 
 
+@pytest.mark.parametrize("lead", ["RIP: 0010:", "pc : ", "[    1.000000] RIP: 0010:"])
+@pytest.mark.parametrize("source", ["", " (P)"])
+def test_an_exact_address_at_the_end(callsign, vmlinux, lead, source):
+    """The offset is the function's size: the line names the function all the same, and the next one is not meant."""
+    text = f"{lead}first+0x100/0x100{source}\n"
+    assert functions(callsign, vmlinux, text) == [["first"]]
+    assert callsign.good("stack", "--in-place", "--index", vmlinux, stdin=text) == f"{lead}first+0x100/0x100 (/src/main.cc:10){source}\n"
+    assert functions(callsign, vmlinux, text.replace("0x100/", "0xff/")) == [["first"]]
+
+
 @pytest.mark.parametrize("mark", ["", "? "])
 def test_offset_0_is_exact(callsign, vmlinux, mark):
     assert functions(callsign, vmlinux, f" {mark}second+0x0/0x100\n") == [["second"]]

@@ -355,6 +355,12 @@ static bool is_trace_mark(const struct line_scan *s) {
     return false;
 }
 
+/* The byte before a function's first one is another function's, and so is the byte at its size. */
+static uint32_t frame_flags(const struct line_frame *frame, bool exact) {
+    bool is_end = frame->value && frame->value == frame->symbol_size;
+    return (exact && !is_end) || !frame->value ? CSN_STACK_EXACT : CSN_STACK_RETURN;
+}
+
 /* "do_thing+0x1a/0x50 [driver] (P)" up to the end of the line. */
 static bool read_named_frame(struct line_scan *s, struct line_frame *out, const struct frame_lead *lead) {
     bool exact = lead->exact || lead->is_call, unreliable = lead->unreliable;
@@ -367,8 +373,7 @@ static bool read_named_frame(struct line_scan *s, struct line_frame *out, const 
     scan_blanks(s);
     if (!scan_at_end(s)) return false;
     out->site = SITE_SYMBOL;
-    /* The byte before a function's first one is another function's. */
-    out->flags = exact || !out->value ? CSN_STACK_EXACT : CSN_STACK_RETURN;
+    out->flags = frame_flags(out, exact);
     if (unreliable) out->flags |= CSN_STACK_UNRELIABLE;
     return true;
 }
@@ -536,7 +541,7 @@ static enum line_kind read_kernel_line(void *state, struct stack_modules *module
     kernel->at_register = lead.is_register;
     if (lead.is_caller && !was_in_callers) return KIND_FIRST;
     if (!is_interrupted(kernel, &lead, out, is_first)) return KIND_FRAME;
-    if (!lead.exact) out->flags = CSN_STACK_EXACT;
+    if (!lead.exact) out->flags = frame_flags(out, true);
     return KIND_FIRST;
 }
 
