@@ -173,9 +173,11 @@ static void put_row(struct claiming *c, uint64_t addr, uint32_t file, uint32_t l
     csni_batch_add_row(&c->writer, (uint32_t)(addr - c->start), file, line);
 }
 
+/* Rows have 32 bits: more than 4 GiB after the function's start there is nothing to close. */
 static void close_gap(struct claiming *c, uint64_t next, uint32_t file) {
     if (!c->has_rows && next > c->start) put_row(c, c->start, file, 0);
-    else if (c->has_rows && next > c->written_to) put_row(c, c->written_to, c->last_file, 0);
+    else if (c->has_rows && next > c->written_to && c->written_to - c->start <= UINT32_MAX)
+        put_row(c, c->written_to, c->last_file, 0);
 }
 
 /* What rows [first, first + count) of a batch, which count from `base`, tell of [low, end). */
