@@ -34,7 +34,7 @@ static const struct option_spec embed_options[] = {
     { .name = "drop-signature", .kind = OPTION_FLAG, .offset = offsetof(struct embed_values, drop_signature),
       .help = "remove the code signature. Without this option, an ad-hoc\nsignature is made again, and files with a real one are refused" },
     { .name = "force", .kind = OPTION_FLAG, .offset = offsetof(struct embed_values, force),
-      .help = "accept an index whose build id differs from that of OBJECT" },
+      .help = "accept an index whose build id differs from that of OBJECT, or\nnone of whose functions lies in its code" },
 };
 
 /* Whether INDEX goes in as it is: a GSYM file, or an object that carries one in a section. */
@@ -141,7 +141,8 @@ const struct command embed_command = {
         "Writes a copy of OBJECT (ELF, Mach-O, PE, COFF) with INDEX in a section .gsym; in Mach-O files, section __gsym of\n"
         "segment __GSYM. INDEX is a GSYM file, which is embedded unchanged, or an object made by 'callsign convert --to\n"
         "gsym-section'. Any other input of convert is converted to a section GSYM of 2017 first, by default revision B.\n"
-        "'callsign lookup OUT ADDR' then finds the index in OUT.\n"
+        "'callsign lookup OUT ADDR' then finds the index in OUT. If addresses of INDEX count from the image's first byte\n"
+        "(Breakpad files, PDBs, indexes made from them), they become those of OBJECT.\n"
         "\n"
         "The program runs as before; the section is not loaded into memory. OUT appears whole or not at all, with the\n"
         "permissions of OBJECT. The same input gives the same bytes. In ELF files an older index is replaced.\n",

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <callsign/identity.h>
 #include <callsign/inspect.h>
 
 #include "input/module_names.h"
@@ -40,6 +41,17 @@ static bool need_maps(struct lookup_target *target) {
 
 static struct csn_str str_of(const char *text) { return (struct csn_str){ text, strlen(text) }; }
 
+/* What a PE image says; it has no program headers. */
+static bool read_pe_base(const char *path, uint64_t *out) {
+    struct csn_file *file;
+    struct csn_identity identity = { .container = 0 };
+    if (csn_file_open(path, &file, NULL) < 0) return false;
+    csn_status status = csn_identify_memory(csn_file_bytes(file), csn_file_size(file), &identity, sizeof identity, NULL);
+    csn_file_close(file);
+    *out = identity.image_base;
+    return status == CSN_OK && identity.container == CSN_IDENTITY_PE && identity.flags & CSN_IDENTITY_LINKED;
+}
+
 /* An index does not have the address of the image's first byte. Images that can be loaded anywhere are linked at 0, or far above
  * with their headers before the first function. */
 static uint64_t guess_image_base(uint64_t first_function, uint64_t load_addr) {
@@ -63,7 +75,8 @@ bool lookup_target_set_load_address(struct lookup_target *target, const struct c
         free(path);
         return false;
     }
-    if (!path || csn_process_maps_image_base(target->maps, str_of(path), &base) != CSN_OK)
+    bool is_known = path && (csn_process_maps_image_base(target->maps, str_of(path), &base) == CSN_OK || read_pe_base(path, &base));
+    if (!is_known)
         base = guess_image_base(first_function_of(target, index), load_addr);
     free(path);
     target->slide = load_addr - base;

@@ -16,7 +16,8 @@ enum {
     CSN_EMBED_LOADED = 1,         /* load the section with the program: in relocatable ELF files; PE sections are kept */
     CSN_EMBED_DROP_SIGNATURE = 2, /* remove the code signature, which embedding invalidates. Without this flag an ad-hoc signature
                                    * (no certificate) is replaced by a new one, and any other signature is an error */
-    CSN_EMBED_FORCE = 4           /* accept an index whose build id differs from the object's */
+    CSN_EMBED_FORCE = 4           /* accept an index whose build id differs from the object's, or none of whose functions lies in its
+                                   * code */
 };
 
 struct csn_embed_options {
@@ -36,10 +37,12 @@ CSN_API void csn_embed_options_init(struct csn_embed_options *options);
  * object already contains. The same input gives the same bytes; permissions are those of the object. `out_path` is always
  * either the old file or the complete new one, and may equal `object_path`.
  * If the index needs a second section for its strings, that section gets a name that the object's container allows. If
- * both build ids are known, they must be equal.
+ * both build ids are known, they must be equal. An index whose addresses count from the image's first byte (made from a
+ * Breakpad file or a PDB: its base address is 0) gets the object's addresses: its base address becomes that of the object.
+ * It is told by its functions: more of them lie in the object's code at the object's base address than at 0.
  * CSN_E_UNSUPPORTED: unsupported container, signed file, no space for another load command ...; CSN_E_FORMAT,
  * CSN_E_TRUNCATED: the object or the index is damaged; CSN_E_NOT_FOUND: no index, or no image of that architecture;
- * CSN_E_ARGUMENT: several images and no architecture, or an index of another build. */
+ * CSN_E_ARGUMENT: several images and no architecture, or an index of another build or of other code. */
 CSN_API csn_status csn_embed_file(const char *index_path, const char *object_path, const char *out_path,
                                   const struct csn_embed_options *options, struct csn_error *err);
 /* Does the same in memory. The caller releases *out with csn_bytes_free(). */

@@ -101,6 +101,7 @@ static csn_status embed_in_image(struct csni_span image, struct csni_payload *pa
         return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no image for '%s'; the file has %s", r->options.arch, e.object->arch);
     CSNI_TRY(check_build(payload, e.object, r, err));
     CSNI_TRY(csni_payload_fit(payload, e.object, err));
+    CSNI_TRY(csni_payload_place(payload, e.object, (r->options.flags & CSN_EMBED_FORCE) != 0, err));
     switch (e.object->container) {
     case CSNI_CONTAINER_ELF: return csni_embed_elf(&e, out, err);
     case CSNI_CONTAINER_MACHO: return csni_embed_macho(&e, out, err);

@@ -165,16 +165,10 @@ static csn_status check_macho_feasible(struct macho *x, struct csn_error *err) {
 
 static csn_status plan_sections(struct macho *x, struct csn_error *err) {
     const struct csni_payload *p = x->e->payload;
-    enum csni_strings_plan strings;
-    uint32_t there;
-    CSNI_TRY(csni_plan_strings(x->e, &strings, &there, err));
-    if (csni_object_find_section(x->e->object, "__gsym") != CSNI_NO_SECTION || strings == CSNI_STRINGS_REPLACE)
-        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
-                         strings == CSNI_STRINGS_REPLACE
-                             ? "the index adds strings to a section that other tools wrote, which is done in ELF files only"
-                             : "the image carries an index already; embed into the image as it was before");
+    bool adds_strings;
+    CSNI_TRY(csni_plan_added(x->e, &adds_strings, err));
     x->added[x->added_count++] = (struct section){ .name = csni_str("__gsym"), .size = csni_payload_size(p) };
-    if (strings == CSNI_STRINGS_NEW)
+    if (adds_strings)
         x->added[x->added_count++] = (struct section){ .name = p->strings_name, .is_strings = true, .size = p->strings.size };
     return CSN_OK;
 }

@@ -73,14 +73,10 @@ static csn_status read_headers(struct pe *x, struct csn_error *err) {
 
 static csn_status plan(struct pe *x, struct csn_error *err) {
     const struct csni_payload *p = x->e->payload;
-    enum csni_strings_plan strings;
-    uint32_t there;
-    CSNI_TRY(csni_plan_strings(x->e, &strings, &there, err));
-    if (csni_object_find_section(x->e->object, ".gsym") != CSNI_NO_SECTION || strings == CSNI_STRINGS_REPLACE)
-        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
-                         "the object carries an index already; embed into the object as it was before (or use objcopy -R .gsym)");
+    bool adds_strings;
+    CSNI_TRY(csni_plan_added(x->e, &adds_strings, err));
     x->added[x->added_count++] = (struct section){ .name = csni_str(".gsym"), .size = csni_payload_size(p) };
-    if (strings == CSNI_STRINGS_NEW) {
+    if (adds_strings) {
         if (p->strings_name.len > SECTION_NAME_SIZE)
             return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "section %.*s: a new one may have a name of %d characters only",
                              (int)p->strings_name.len, p->strings_name.ptr, SECTION_NAME_SIZE);

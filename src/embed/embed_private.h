@@ -13,6 +13,7 @@ struct csni_payload {
     struct csn_str strings_name;
     struct csni_object *from;       /* the object it was taken from; NULL: from a file of its own */
     struct csni_span uuid;          /* build id; empty: not known */
+    struct csni_gsym tables;        /* as the index was before it was made to fit; no functions: not known */
     const struct csn_allocator *alloc;
     uint8_t *own;                   /* memory that `index` needs */
     size_t own_size;
@@ -31,6 +32,9 @@ csn_status csni_payload_open(struct csni_payload *p, struct csni_span file, cons
 void csni_payload_release(struct csni_payload *p);
 /* Makes it one for that object: the section of its strings, unless it is shared, gets the name that the container has. */
 csn_status csni_payload_fit(struct csni_payload *p, const struct csni_object *object, struct csn_error *err);
+/* Gives it the object's addresses if its own count from the image's first byte. CSN_E_ARGUMENT: no function lies in the
+ * object's code, unless `force`. Call it after csni_payload_fit(), which reads the index in its file. */
+csn_status csni_payload_place(struct csni_payload *p, const struct csni_object *object, bool force, struct csn_error *err);
 /* Adds the section's bytes. */
 void csni_payload_add(const struct csni_payload *p, struct csni_assembly *out);
 
@@ -54,6 +58,10 @@ enum csni_strings_plan {
 /* *out_section: the object's section of that name. CSN_E_FORMAT: it has one with other strings. */
 csn_status csni_plan_strings(const struct csni_embed *e, enum csni_strings_plan *out, uint32_t *out_section,
                              struct csn_error *err);
+
+/* For containers where nothing but new sections can be added. *out_adds_strings: one for the strings, too.
+ * CSN_E_UNSUPPORTED: a section is there that had to get another content. */
+csn_status csni_plan_added(const struct csni_embed *e, bool *out_adds_strings, struct csn_error *err);
 
 /* One for each container: assembles the image with the index inside. */
 csn_status csni_embed_elf(const struct csni_embed *e, struct csni_assembly *out, struct csn_error *err);

@@ -100,9 +100,8 @@ static void put_elf(const struct csni_new_object *o, struct headers *h) {
     put_new_number(h, 0, 2); /* e_phnum */
     put_new_number(h, h->word == 8 ? SHDR64_SIZE : SHDR32_SIZE, 2);
     put_new_number(h, 2 + o->section_count, 2);
-    put_new_number(h, 1, 2); /* e_shstrndx */
+    put_new_number(h, 1 + o->section_count, 2); /* e_shstrndx */
     put_shdr(h, 0, SHT_NULL, 0, 0, 0);
-    put_shdr(h, 1, SHT_STRTAB, elf_names_off(o), elf_names_size(o), 1);
     uint64_t name = 1 + sizeof shstrtab;
     for (uint32_t i = 0; i < o->section_count; i++) {
         const struct csni_new_section *s = &o->sections[i];
@@ -111,6 +110,8 @@ static void put_elf(const struct csni_new_object *o, struct headers *h) {
                  s->is_strings ? 1 : CSNI_INDEX_ALIGN);
         name += s->name.len + 1;
     }
+    /* Last, as an index may share strings of a section of that name, and the first of a name is found. */
+    put_shdr(h, 1, SHT_STRTAB, elf_names_off(o), elf_names_size(o), 1);
     put_new_number(h, 0, 1);
     put_new_bytes(h, shstrtab, sizeof shstrtab);
     for (uint32_t i = 0; i < o->section_count; i++) put_new_name(h, o->sections[i].name, o->sections[i].name.len + 1);

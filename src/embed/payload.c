@@ -7,13 +7,15 @@
 #include "object/find/section_find.h"
 
 /* Records are not looked at: the index goes in as it is. One that no reader opens would only be found out in the program. */
-static csn_status read_uuid(struct csni_payload *p, struct csni_span file, struct csn_error *err) {
+static csn_status read_index(struct csni_payload *p, struct csni_span file, struct csn_error *err) {
     struct csni_gsym gsym;
     struct csni_gsection section;
     csn_status status = csni_gsym_parse(&gsym, file, err);
+    bool is_of_2017 = (status < 0 || csni_gsection_recognize(file)) && csni_gsection_parse(&section, file, NULL, NULL) == CSN_OK;
     if (status == CSN_OK) p->uuid = gsym.uuid;
-    if (status < 0 && csni_gsection_parse(&section, file, NULL, NULL) == CSN_OK) return CSN_OK; /* of 2017 */
-    return status;
+    if (is_of_2017) p->tables = section.gsym;
+    else if (status == CSN_OK) p->tables = gsym;
+    return is_of_2017 ? CSN_OK : status;
 }
 
 static csn_status open_object(struct csni_payload *p, struct csni_span file, const struct csn_allocator *alloc,
@@ -26,12 +28,13 @@ static csn_status open_object(struct csni_payload *p, struct csni_span file, con
     if (status == CSN_NONE) return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "carries no index: there is no section .gsym");
     p->index.pieces[0] = section;
     if (csni_gsection_is_whole(section)) {
-        (void)read_uuid(p, section, NULL); /* what is extracted comes out as it is */
+        (void)read_index(p, section, NULL); /* what is extracted comes out as it is */
         return CSN_OK;
     }
     struct csni_gsection_home home = { image, csni_section_find };
     struct csni_gsection g;
     CSNI_TRY(csni_gsection_parse(&g, section, &home, err));
+    p->tables = g.gsym;
     if (g.strings_name.len) {
         p->strings_name = g.strings_name;
         p->strings = g.gsym.strings;
@@ -46,7 +49,7 @@ csn_status csni_payload_open(struct csni_payload *p, struct csni_span file, cons
     *p = (struct csni_payload){ .from = NULL, .alloc = alloc };
     if (csni_gsym_recognize(file)) {
         p->index.pieces[0] = file;
-        return read_uuid(p, file, err);
+        return read_index(p, file, err);
     }
     csn_status status = open_object(p, file, alloc, err);
     if (status < 0) csni_payload_release(p);
@@ -102,4 +105,27 @@ csn_status csni_plan_strings(const struct csni_embed *e, enum csni_strings_plan 
     return csni_fail(err, CSN_E_FORMAT, NULL, 0,
                      "the index shares strings of a section %.*s that is not the object's; make it from this object",
                      (int)p->strings_name.len, p->strings_name.ptr);
+}
+
+/* What was added with an index has to go before another one comes. */
+static csn_status fail_carried(const struct csni_embed *e, const char *what, struct csn_str section, struct csn_error *err) {
+    bool is_pe = e->object->container == CSNI_CONTAINER_PE;
+    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
+                     "the object carries %s already, in section %.*s; embed into the object as it was before%s", what,
+                     (int)section.len, section.ptr, is_pe ? " (or use objcopy -R .gsym -R .gsymstr)" : "");
+}
+
+csn_status csni_plan_added(const struct csni_embed *e, bool *out_adds_strings, struct csn_error *err) {
+    enum csni_strings_plan strings;
+    uint32_t there;
+    struct csn_str index = csni_str(csni_index_section_name(e->object)), name = e->payload->strings_name;
+    CSNI_TRY(csni_plan_strings(e, &strings, &there, err));
+    *out_adds_strings = strings == CSNI_STRINGS_NEW;
+    if (csni_object_find_section(e->object, index.ptr) != CSNI_NO_SECTION) return fail_carried(e, "an index", index, err);
+    if (strings != CSNI_STRINGS_REPLACE) return CSN_OK;
+    if (is_own_section(name)) return fail_carried(e, "strings of an index", name, err);
+    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
+                     "section %.*s lacks strings that the index needs, and only in ELF files can they be added to it; make the "
+                     "index with strings of its own (without --strings-in)",
+                     (int)name.len, name.ptr);
 }

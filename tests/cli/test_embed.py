@@ -323,10 +323,8 @@ def test_sections_of_an_index_for_any_container(callsign, macho, tmp_path, revis
     at = address(program, nm)
     index, answer = wanted(callsign, program, at)
     if source == "sym":
-        base = index_base(callsign, index)
         callsign.good("convert", "-q", "--to", "breakpad", "--mangled", index, "-o", tmp_path / "program.sym")
-        index, at = tmp_path / "program.sym", hex(int(at, 16) - base)
-        answer = callsign.good("lookup", index, at)
+        index = tmp_path / "program.sym"
     out = tmp_path / "out"
     callsign.good("embed", index, program, "--revision", revision, "-o", out)
     found = callsign.good("lookup", out, at)
@@ -336,6 +334,145 @@ def test_sections_of_an_index_for_any_container(callsign, macho, tmp_path, revis
     assert f"Name: {strings} " in names or f"Name: {strings}\n" in names
     callsign.good("extract", out, "-o", tmp_path / "back")
     assert callsign.good("lookup", tmp_path / "back", at) == found
+
+
+FROM_SYM = {"sym": None, "revision": None, "gsym": ["--to", "gsym"], "accelerated": ["--to", "gsym", "--accelerate"],
+            "version 2": ["--to", "gsym-v2", "--name-table"], "section": ["--to", "gsym-section"],
+            "revision C": ["--to", "gsym-section", "--revision", "C"]}
+
+
+@pytest.mark.parametrize("target", ["arm64.exe", "i686", "x86_64", "elf"])
+def test_addresses_from_the_first_byte_on(callsign, macho, tmp_path, target):
+    """Breakpad's addresses count from there: no address of an object with another base was found, and nothing told why."""
+    if "." in target:
+        program, nm = macho / target, "llvm-nm-22"
+    elif target == "elf":
+        program, nm = build(tmp_path, "gcc", "-no-pie"), "nm"
+    else:
+        program, nm = build(tmp_path, f"{target}-w64-mingw32-gcc", name="program.exe"), f"{target}-w64-mingw32-nm"
+    at, sym = address(program, nm), tmp_path / "program.sym"
+    plain, answer = wanted(callsign, program, at)
+    base, out, load = index_base(callsign, plain), tmp_path / "out", 0x7f1200000000
+    offset = int(at, 16) - base
+    assert base
+    callsign.good("convert", "-q", "--to", "breakpad", "--mangled", "--no-cfi", plain, "-o", sym)
+    for kind, options in FROM_SYM.items():
+        index = sym
+        if options:
+            index = tmp_path / "converted"
+            callsign.good("convert", "-q", sym, *options, "-o", index)
+        before = index.read_bytes()
+        callsign.good("embed", index, program, *(["--revision", "F"] if kind == "revision" else []), "-o", out)
+        assert index.read_bytes() == before
+        assert callsign.good("lookup", out, at) == answer, kind
+        callsign.good("verify", out)
+        assert index_base(callsign, out) == base, kind
+        moved = callsign.good("lookup", out, "--load-address", hex(load), hex(load + offset))
+        assert [line.split() for line in moved.replace(hex(load + offset), at).splitlines()] == [
+            line.split() for line in answer.splitlines()], kind
+        stack = callsign.good("stack", "--no-search", "--index", out, "-", stdin=f"out+{offset:#x}\n")
+        assert f"out {at}: square" in stack or f"out {at}: twice" in stack, (kind, stack)
+        # Once more, from there: it is the object's now.
+        callsign.good("extract", out, "-o", tmp_path / "back")
+        callsign.good("embed", tmp_path / "back", program, "-o", tmp_path / "again")
+        assert callsign.good("lookup", tmp_path / "again", at) == answer, kind
+
+
+def test_crash_report_of_moved_addresses(callsign, macho, tmp_path):
+    program = macho / "arm64.exe"
+    at = int(address(program, "llvm-nm-22"), 16)
+    index, _ = wanted(callsign, program)
+    callsign.good("convert", "-q", "--to", "breakpad", index, "-o", tmp_path / "program.sym")
+    callsign.good("embed", tmp_path / "program.sym", program, "-o", tmp_path / "app")
+    load, offset = 0x104a2c000, at - index_base(callsign, index)
+    (tmp_path / "report").write_text(f"""Process:               app [4711]
+Code Type:             ARM-64 (Native)
+
+Thread 0 Crashed:
+0   app                           \t{load + offset:#018x} {load:#x} + {offset}
+
+Binary Images:
+       {load:#x} -        0x104a2ffff app (*) /Users/USER/app
+""")
+    answer = callsign.good("stack", "--no-search", "--index", tmp_path / "app", tmp_path / "report")
+    assert f"app {at:#x}: " in answer and "twice" in answer
+
+
+def test_program_database_for_an_image(callsign, tmp_path):
+    """A PDB alone counts from the image's first byte, too."""
+    (tmp_path / "program.c").write_text("int twice(int a) { return 2 * a; }\nint begin(void) { return twice(4); }\n")
+    run(tmp_path, need("clang-22"), "--target=x86_64-pc-windows-msvc", "-g", "-gcodeview", "-c", "program.c", "-o", "program.obj")
+    run(tmp_path, need("lld-link-22"), "/debug", "/pdb:program.pdb", "/out:program.exe", "/entry:begin", "/subsystem:console",
+        "/nodefaultlib", "program.obj")
+    answer = callsign.good("lookup", tmp_path / "program.exe", "0x140001000")
+    assert "twice" in answer
+    callsign.good("convert", "-q", tmp_path / "program.pdb", "-o", tmp_path / "pdb.gsym")
+    for index in "program.pdb", "pdb.gsym":
+        callsign.good("embed", tmp_path / index, tmp_path / "program.exe", "-o", tmp_path / "out.exe")
+        (tmp_path / "program.pdb").rename(tmp_path / "away")
+        assert callsign.good("lookup", tmp_path / "out.exe", "0x140001000") == answer
+        (tmp_path / "away").rename(tmp_path / "program.pdb")
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_offsets_in_modules_with_sections(callsign, tmp_path, revision):
+    """The base address was that of the first function, and MODULE+0xOFFSET got a name farther on."""
+    program = build(tmp_path, "gcc", "-no-pie")
+    at = address(program)
+    index, _ = wanted(callsign, program)
+    callsign.good("embed", program, program, "--revision", revision, "-o", tmp_path / "out")
+    offset = int(at, 16) - index_base(callsign, index)
+    stack = callsign.good("stack", "--no-search", "--index", tmp_path / "out", "-", stdin=f"out+{offset:#x}\n")
+    assert f"out {at}: " in stack and "twice" in stack
+    assert index_base(callsign, tmp_path / "out") == index_base(callsign, index)
+
+
+def test_index_of_other_code(callsign, tmp_path):
+    """Nothing was found, and nothing told why."""
+    program = build(tmp_path, "gcc", "-no-pie", "-Wl,--build-id=none")
+    far = build(tmp_path, "gcc", "-no-pie", "-Wl,--build-id=none", "-Wl,-Ttext-segment=0x50000000", name="far")
+    index, _ = wanted(callsign, far)
+    line = callsign.bad("embed", index, program, "-o", tmp_path / "out")
+    assert "no function of the index lies in the object's code: the first one is at 0x5000" in line and "--force" in line
+    assert not (tmp_path / "out").exists()
+    callsign.good("embed", index, program, "--force", "-o", tmp_path / "out")
+    callsign.good("extract", tmp_path / "out", "-o", tmp_path / "back")
+    assert (tmp_path / "back").read_bytes() == index.read_bytes()
+
+
+def test_strings_beside_names_of_sections(callsign, tmp_path):
+    """The section made first had two of that name, and readers took the wrong one."""
+    program = build(tmp_path, "gcc")
+    at = address(program)
+    _, answer = wanted(callsign, program, at)
+    section, out = tmp_path / "section.o", tmp_path / "out"
+    callsign.good("convert", "-q", "--to", "gsym-section", "--strings-in", ".shstrtab", program, "-o", section)
+    assert callsign.good("lookup", section, at) == answer
+    callsign.good("verify", section)
+    for source in ([section], [program, "--strings-in", ".shstrtab"]):
+        callsign.good("embed", source[0], program, *source[1:], "-o", out)
+        run(tmp_path, out)
+        assert callsign.good("lookup", out, at) == answer
+        callsign.good("verify", out)
+        assert " .gsym " in run(tmp_path, "readelf", "-SW", "out")
+
+
+def test_strings_that_cannot_be_added(callsign, tmp_path):
+    """The message told of an index that the object did not have."""
+    pe, out = build(tmp_path, "x86_64-w64-mingw32-gcc", name="program.exe"), tmp_path / "out"
+    line = callsign.bad("embed", pe, pe, "--revision", "B", "--strings-in", ".debug_str", "-o", out)
+    assert "section .debug_str lacks strings that the index needs" in line and "without --strings-in" in line, line
+    assert "already" not in line
+    # Half of an older one.
+    callsign.good("embed", pe, pe, "-o", out)
+    run(tmp_path, need("x86_64-w64-mingw32-objcopy"), "-R", ".gsym", "out", "half")
+    other = build(tmp_path, "x86_64-w64-mingw32-gcc", "-O0", name="other.exe")
+    line = callsign.bad("embed", other, tmp_path / "half", "--force", "-o", tmp_path / "none")
+    assert "carries strings of an index already, in section .gsymstr" in line and "-R .gsym -R .gsymstr" in line
+    assert "carries an index already, in section .gsym;" in callsign.bad("embed", pe, out, "-o", tmp_path / "none")
+    run(tmp_path, "x86_64-w64-mingw32-objcopy", "-R", ".gsym", "-R", ".gsymstr", "out", "bare")
+    callsign.good("embed", pe, tmp_path / "bare", "-o", out)
+    assert not (tmp_path / "none").exists()
 
 
 def test_another_build(callsign, tmp_path):

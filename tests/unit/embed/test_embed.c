@@ -184,22 +184,28 @@ static void pe_files(void **state) {
     assert_true(good >= 2);
 }
 
+/* Takes the contents of sections away, so that there is room for one section header more; gives its end. */
+static size_t make_room(struct pe_sample *s) {
+    enum { HEADER = 40, RAW_SIZE = 16, RAW_OFF = 20 }; /* of a section */
+    set_alignments(s);
+    size_t end = s->places.section_headers + (size_t)(s->pe.section_count + 1) * HEADER;
+    for (size_t i = 0; i < s->pe.section_count; i++) {
+        wire_patch(&s->file, s->places.section_headers + i * HEADER + RAW_SIZE, 0, 4);
+        wire_patch(&s->file, s->places.section_headers + i * HEADER + RAW_OFF, 0, 4);
+    }
+    for (size_t off = end - HEADER; off < end; off++) wire_patch(&s->file, off, 0, 1);
+    wire_patch(&s->file, s->places.coff_header + 8, 0, 4); /* no symbols */
+    wire_patch(&s->file, s->places.coff_header + 12, 0, 4);
+    return end;
+}
+
 /* The file ends where the new section header does, or a byte before. */
 static void pe_file_of_headers(void **state) {
     (void)state;
-    enum { HEADER = 40, RAW_SIZE = 16, RAW_OFF = 20 };
     struct pe_sample s;
     pe_sample_begin(&s, WIRE_PE_IMAGE64, IMAGE_FILE_MACHINE_AMD64);
     pe_sample_build(&s);
-    set_alignments(&s);
-    size_t end = s.places.section_headers + (size_t)(s.pe.section_count + 1) * HEADER;
-    for (size_t i = 0; i < s.pe.section_count; i++) {
-        wire_patch(&s.file, s.places.section_headers + i * HEADER + RAW_SIZE, 0, 4);
-        wire_patch(&s.file, s.places.section_headers + i * HEADER + RAW_OFF, 0, 4);
-    }
-    for (size_t off = end - HEADER; off < end; off++) wire_patch(&s.file, off, 0, 1);
-    wire_patch(&s.file, s.places.coff_header + 8, 0, 4); /* no symbols */
-    wire_patch(&s.file, s.places.coff_header + 12, 0, 4);
+    size_t end = make_room(&s);
     struct csni_span index = sample_index();
     for (size_t size = end - 1; size <= end; size++) {
         struct csn_bytes out = { NULL, 0, NULL };
@@ -403,6 +409,134 @@ static void allocation_failures(void **state) {
     wire_elf_deinit(&elf);
 }
 
+/* ---- addresses that count from the image's first byte ---- */
+
+/* Two functions, of 0x10 bytes each, at these addresses. */
+static struct csni_span index_of_two(bool big, uint64_t base, uint64_t first, uint64_t second) {
+    wire_gsym_init(&index_wire, big, 4, base);
+    wire_gsym_function(&index_wire, first, 0x10, "one");
+    wire_gsym_function(&index_wire, second, 0x10, "two");
+    return wire_gsym_build(&index_wire);
+}
+
+static csn_status embed_checked(struct csni_span index, struct csni_span object, uint32_t flags, struct csn_bytes *out,
+                                struct csn_error *err) {
+    struct csn_embed_options options = CSN_EMBED_OPTIONS_INIT;
+    options.flags = flags;
+    return csn_embed_memory(index.ptr, index.size, object.ptr, object.size, &options, out, err);
+}
+
+/* Its functions are found at `by` more than the index says, and nothing else differs. */
+static void check_moved(struct csni_span index, struct csni_span object, uint64_t first, uint64_t by) {
+    struct csn_bytes out, extracted;
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csn_index *opened;
+    struct csn_frame frames[4];
+    size_t count = 0;
+    if (embed_checked(index, object, CSN_EMBED_DROP_SIGNATURE, &out, &err) < 0) fail_msg("%s", csn_error_text(&err));
+    assert_int_equal(csn_index_open_memory(out.ptr, out.size, NULL, &opened, NULL), CSN_OK);
+    assert_int_equal(csn_index_lookup(opened, first + by + 4, frames, 4, &count, NULL), CSN_OK);
+    assert_memory_equal(frames[0].name.ptr, "one", 4);
+    if (by) assert_int_equal(csn_index_lookup(opened, first + 4, frames, 4, &count, NULL), CSN_NONE);
+    csn_index_close(opened);
+    assert_int_equal(csn_extract_memory(out.ptr, out.size, NULL, &extracted, NULL), CSN_OK);
+    assert_int_equal(extracted.size, index.size);
+    assert_memory_equal(extracted.ptr, index.ptr, 8);
+    assert_memory_equal((const uint8_t *)extracted.ptr + 16, index.ptr + 16, index.size - 16);
+    if (!by) assert_memory_equal(extracted.ptr, index.ptr, 16);
+    csn_bytes_free(&extracted);
+    csn_bytes_free(&out);
+    wire_gsym_deinit(&index_wire);
+}
+
+/* None of its functions lies in the object's code, whatever is added. */
+static void check_foreign(struct csni_span index, struct csni_span object) {
+    struct csn_bytes out, extracted;
+    struct csn_error err = CSN_ERROR_INIT;
+    assert_int_equal(embed_checked(index, object, 0, &out, &err), CSN_E_ARGUMENT);
+    assert_non_null(strstr(err.text, "no function of the index lies in the object's code: the first one is at 0x"));
+    assert_int_equal(embed_checked(index, object, CSN_EMBED_FORCE, &out, NULL), CSN_OK);
+    assert_int_equal(csn_extract_memory(out.ptr, out.size, NULL, &extracted, NULL), CSN_OK);
+    assert_memory_equal(extracted.ptr, index.ptr, index.size);
+    csn_bytes_free(&extracted);
+    csn_bytes_free(&out);
+    wire_gsym_deinit(&index_wire);
+}
+
+static void pe_addresses(void **state) {
+    (void)state;
+    enum { ONE = PE_TEXT_RVA + 0x10, TWO = PE_TEXT_RVA + 0x40, OUTSIDE = PE_DATA_RVA };
+    for (int shape = WIRE_PE_IMAGE32; shape <= WIRE_PE_IMAGE64; shape++) {
+        struct pe_sample s;
+        pe_sample_begin(&s, (enum wire_pe_shape)shape, IMAGE_FILE_MACHINE_AMD64);
+        pe_sample_build(&s);
+        (void)make_room(&s);
+        struct csni_span file = wire_span(&s.file);
+        for (int big = 0; big < 2; big++) {
+            check_moved(index_of_two(big, 0, ONE, TWO), file, ONE, PE_BASE);
+            check_moved(index_of_two(big, 0, ONE, OUTSIDE), file, ONE, PE_BASE);
+            /* Base 0, but the addresses are the object's. */
+            check_moved(index_of_two(big, 0, PE_BASE + ONE, PE_BASE + TWO), file, PE_BASE + ONE, 0);
+            check_moved(index_of_two(big, PE_BASE, PE_BASE + ONE, PE_BASE + OUTSIDE), file, PE_BASE + ONE, 0);
+            /* As much speaks for one as for the other. */
+            check_moved(index_of_two(big, 0, ONE, PE_BASE + TWO), file, ONE, 0);
+            check_foreign(index_of_two(big, 0x800, ONE, TWO), file);
+            check_foreign(index_of_two(big, 0, OUTSIDE, OUTSIDE + 0x20), file);
+            check_foreign(index_of_two(big, 0, 4, 8), file);
+        }
+        pe_sample_end(&s);
+    }
+}
+
+static void elf_and_macho_addresses(void **state) {
+    (void)state;
+    for (int shape = 0; shape < 8; shape++) {
+        struct wire_elf elf;
+        struct wire wire;
+        sample_elf(&elf, shape & 1, shape & 2);
+        elf.without_section_headers = shape & 4; /* segments tell where code is */
+        wire_init(&wire, shape & 2);
+        wire_elf_build(&elf, &wire, NULL);
+        check_moved(index_of_two(false, 0, 0, 0x10), wire_span(&wire), 0, 0x401000);
+        check_moved(index_of_two(false, 0x401000, 0x401000, 0x401010), wire_span(&wire), 0x401000, 0);
+        check_foreign(index_of_two(false, 0, 0x80000, 0x90000), wire_span(&wire));
+        wire_deinit(&wire);
+        wire_elf_deinit(&elf);
+    }
+    struct macho_sample_file f;
+    macho_sample_begin(&f, true, false);
+    assert_int_equal(macho_sample_open(&f), CSN_OK);
+    struct csn_bytes out;
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = embed_checked(index_of_two(false, 0, 4, 8), wire_span(&f.wire), 0, &out, &err);
+    assert_int_equal(status, CSN_E_ARGUMENT); /* before the first instruction */
+    assert_non_null(strstr(err.text, "the object begins at 0x10000 "));
+    wire_gsym_deinit(&index_wire);
+    macho_sample_end(&f);
+}
+
+static csn_status embed_moved_step(void *context, const struct csn_allocator *alloc) {
+    struct csni_span *both = context;
+    struct csn_embed_options options = CSN_EMBED_OPTIONS_INIT;
+    struct csn_bytes out;
+    options.allocator = alloc;
+    csn_status status = csn_embed_memory(both[0].ptr, both[0].size, both[1].ptr, both[1].size, &options, &out, NULL);
+    if (status >= 0) csn_bytes_free(&out);
+    return status;
+}
+
+static void allocation_failures_of_moved(void **state) {
+    (void)state;
+    struct pe_sample s;
+    pe_sample_begin(&s, WIRE_PE_IMAGE64, IMAGE_FILE_MACHINE_AMD64);
+    pe_sample_build(&s);
+    (void)make_room(&s);
+    struct csni_span both[2] = { index_of_two(false, 0, PE_TEXT_RVA, PE_TEXT_RVA + 0x20), wire_span(&s.file) };
+    assert_true(test_allocator_sweep(embed_moved_step, both, 0) > 5);
+    assert_true(test_allocator_sweep(embed_moved_step, both, 1) > 5);
+    pe_sample_end(&s);
+}
+
 static int release_index(void **state) {
     (void)state;
     wire_gsym_deinit(&index_wire);
@@ -417,6 +551,8 @@ int main(void) {
         cmocka_unit_test(section_headers_outside),
         cmocka_unit_test_teardown(a_path_is_opened_once, release_index), cmocka_unit_test_teardown(pe_file_of_headers, release_index),
         cmocka_unit_test_teardown(damaged_files, release_index), cmocka_unit_test_teardown(allocation_failures, release_index),
+        cmocka_unit_test(pe_addresses), cmocka_unit_test(elf_and_macho_addresses),
+        cmocka_unit_test_teardown(allocation_failures_of_moved, release_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -316,8 +316,8 @@ static void put_address(struct writer *w, const struct visit *v) { put_uint(w, v
 static csn_status choose_gsection_base(struct writer *w, struct csn_error *err) {
     const struct csni_model *m = w->model;
     if (!m->entry_count) return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no functions found, nothing to write");
-    uint64_t reach = 0;
-    w->base = csni_model_function(m, &m->entries[0])->start;
+    uint64_t reach = 0, first = csni_model_function(m, &m->entries[0])->start;
+    w->base = csni_image_base_below(&m->image, first, first); /* stacks that tell MODULE+0xOFFSET are answered by it */
     for (uint32_t i = 0; i < m->entry_count; i++) {
         const struct csni_function *f = csni_model_function(m, &m->entries[i]);
         uint64_t end = f->start - w->base + f->size;
