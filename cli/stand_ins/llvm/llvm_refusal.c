@@ -107,7 +107,7 @@ static const char *image_problem(const struct head *h) {
     if (!count) return "truncated or malformed fat file (contains zero architecture types)";
     if (h->size < 8 + count * entry)
         return say("truncated or malformed fat file (fat_arch%s structs would extend past the end of the file)", is_64 ? "_64" : "");
-    for (uint64_t at = 8; count && at < 8 + count * entry && at + entry <= h->count; at += entry) {
+    for (size_t at = 8; count && at < 8 + count * entry && at + entry <= h->count; at += (size_t)entry) {
         const uint64_t type = number_at(h, at, 4, true), subtype = number_at(h, at + 4, 4, true) & 0xffffff,
                        off = number_at(h, at + 8, word, true), size = number_at(h, at + 8 + word, word, true);
         if (off > h->size || size > h->size - off)

@@ -58,8 +58,8 @@ static struct reading parse_dialect(struct csn_str name, size_t underscores, uin
 /* The first dialect in which the name makes sense, or else the first one in which it can be read. */
 static node *parse_any(struct csn_str name, size_t underscores, uint32_t flags, struct csni_name_memory *memory) {
     node *found = NULL;
-    for (uint8_t dialect = 0; dialect < DIALECTS; dialect++) {
-        struct reading reading = parse_dialect(name, underscores, flags, dialect, memory);
+    for (unsigned dialect = 0; dialect < DIALECTS; dialect++) {
+        struct reading reading = parse_dialect(name, underscores, flags, (uint8_t)dialect, memory);
         if (reading.name && !reading.dialect_wrong) return reading.name;
         if (!found) found = reading.name;
         if (!reading.dialect_matters || (found && flags & CSN_DEMANGLE_AS_LLVM)) break;
