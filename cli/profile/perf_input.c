@@ -108,6 +108,7 @@ static struct csn_str next_chain_line(const struct perf_input *perf, size_t from
 static bool read_chain_line(struct perf_input *perf, struct csn_str line, bool open, struct line_frame *frame,
                             enum line_kind *kind) {
     *frame = (struct line_frame){ .site = SITE_PC };
+    perf->frames.modules.line++;
     *kind = perf_dialect.read(perf->frames.state, &perf->frames.modules, line, open, frame);
     return !perf->frames.modules.no_memory;
 }
@@ -202,7 +203,11 @@ static bool read_perf_input_line(struct perf_input *perf, struct csn_str line) {
     const struct profile_sample head = perf->head;
     perf->head.known = false;
     if (!text.len && head.known && !perf->chain.count) return add_perf_sample(perf, &head, 0); /* without frames */
-    if (!text.len) return end_chain(perf);
+    if (!text.len && !end_chain(perf)) return false;
+    if (!text.len) {
+        perf->frames.modules.line++; /* a chain behind an empty line is not of the head before it */
+        return true;
+    }
     if (text.ptr[0] == '\t' || (text.ptr[0] == ' ' && perf->chain.count)) return append_chain(perf, line);
     if (!end_chain(perf)) return false;
     if (!read_chain_line(perf, text, false, &frame, &kind)) return false;

@@ -326,6 +326,18 @@ def test_deep_first_stack_is_folded(callsign, symbols, tmp_path):
     assert len(line) > 1 << 14 and convert(callsign, symbols, tmp_path, line, "out.folded").decode() == line
 
 
+@pytest.mark.parametrize("told, pid", [("", 1920), ("PERF_RECORD_FORK(1908:1920):(1908:1908)\n", 1908)])
+def test_threads_of_perf(callsign, symbols, tmp_path, told, pid):
+    """perf prints the thread's number alone: it is that of the process, too, unless a line before tells otherwise."""
+    text = told + "thr  1920  4032.298078:          7 cycles:u: \n\t            1004 f1+0x4 (/nowhere/app)\n\n"
+    thread, = json.loads(convert(callsign, symbols, tmp_path, text, "out.json"))["threads"]
+    assert (thread["name"], thread["pid"], thread["tid"], thread["isMainThread"]) == ("thr", str(pid), 1920, pid == 1920)
+    head = convert(callsign, symbols, tmp_path, text, "out.perf").decode().split("\n")[0]
+    assert head == f"thr {pid}/1920 4032.298078000: 7 cycles:u:"
+    untimed = json.loads(convert(callsign, symbols, tmp_path, text.replace(" 4032.298078:", ""), "out.json"))["threads"]
+    assert [(t["name"], t["pid"], t["tid"]) for t in untimed] == [("thr", str(pid), 1920)]
+
+
 def test_perf_script_text(callsign, symbols, tmp_path):
     out = convert(callsign, symbols, tmp_path, PERF, "out.perf").decode().split("\n\n")
     assert len(out) == 4 and out[3] == ""

@@ -1,5 +1,6 @@
 """callsign stack on what perf script prints: the kernel, moved and not, its modules, and a real recording."""
 import json
+import re
 import subprocess
 
 import pytest
@@ -279,6 +280,15 @@ def test_fields_of_a_real_recording(callsign, tmp_path):
     if len(plain) < 5:
         pytest.skip(f"perf saw only {len(plain)} samples")
     assert any("_Z4leafRK4Item" in names for names in frames_of(plain))
+    told = subprocess.run([perf, "script", "-i", "data", "-F", "comm,pid,tid,time,event"], check=True, cwd=tmp_path, capture_output=True,
+                          text=True).stdout.splitlines()
+    known = [re.fullmatch(r"\s*(?P<comm>.*?)\s+(?P<pid>\d+)/(?P<tid>\d+)\s+(?P<time>[\d.]+): +(?P<event>\S+): *", line).groupdict() for line in told]
+    known = [{k: int(v) if k[1:] == "id" else float(v) if k == "time" else v for k, v in head.items()} for head in known]
+    for fields in ("comm,tid", "comm,event,time", "tid,time,event", "comm", "tid", "time", "event", "comm,tid,event", "comm,pid,tid,period", "comm,tid,time,event"):
+        wanted = [{k: v for k, v in head.items() if k in fields.split(",")} for head in known]
+        for head in wanted:
+            if "tid" in head: head.setdefault("pid", head["tid"])
+        assert [{k: v for k, v in a.items() if k != "frames"} for a in stacks("-F", fields + ",ip,sym,dso")] == wanted, fields
     for fields in (["-F", "+srcline"], ["-F", "+pid"], ["-F", "comm,pid,tid,time,event,ip,sym,symoff,dso,srcline"]):
         answers = stacks(*fields)
         assert frames_of(answers) == frames_of(plain)
@@ -290,6 +300,104 @@ def test_fields_of_a_real_recording(callsign, tmp_path):
     # Without their names the kernel's modules are not placed; the program's frames are.
     assert program_frames(stacks("-F", "ip,dso")) == program_frames(plain)
     assert program_frames(stacks("-F", "comm,tid,time,event,ip,dso")) == program_frames(plain)
+
+
+# ---- heads ----
+
+def heads(callsign, text, *args):
+    out = callsign.run("stack", "--json", "--no-search", *args, stdin=text).stdout.splitlines()
+    return [{k: v for k, v in json.loads(line).items() if k != "frames"} for line in out]
+
+
+FRAMES = "\t            1004 square (/nowhere/app)\n\t            2010 main (/nowhere/app)\n\n"
+THREAD, TIMED = {"pid": 1920, "tid": 1920}, {"time": 4032.298078}
+NAMED, EVENT = {"comm": "thr"}, {"event": "cpu-clock"}
+HEADS = {  # perf 6.1, -F of comm, pid, tid, cpu, time, period, event; the number of the thread has seven columns since Linux 6.4
+    "thr  1920 ": {**NAMED, **THREAD}, "thr    1920 ": {**NAMED, **THREAD}, " 1920 ": THREAD, "thr ": NAMED, "cpu-clock: ": EVENT,
+    " 1908/1920  ": {"pid": 1908, "tid": 1920}, "thr  1908/1920  [001]    2000000 cpu-clock: ": {**NAMED, "pid": 1908, "tid": 1920, **EVENT},
+    "thr  1920  4032.298078: cpu-clock: ": {**NAMED, **THREAD, **TIMED, **EVENT}, " 1920  4032.298078: cpu-clock: ": {**THREAD, **TIMED, **EVENT},
+    "thr  4032.298078: cpu-clock: ": {**NAMED, **TIMED, **EVENT}, " 4032.298078: ": TIMED, "[001]  4032.298078:    2000000 cpu-clock: ": {**TIMED, **EVENT},
+    "thr  1920 cpu-clock: ": {**NAMED, **THREAD, **EVENT}, "thr    2000000 cpu-clock: ": {**NAMED, **EVENT}, "thr  1920    2000000 ": {**NAMED, **THREAD},
+    "my pool 7  1920 sched:sched_switch: ": {"comm": "my pool 7", **THREAD, "event": "sched:sched_switch"}, "my pool 7 ": {"comm": "my pool 7"},
+    ":-1    -1  4032.298078: cpu-clock: ": {"comm": ":-1", **TIMED, **EVENT}, "kworker/u8:0-events_unbound    41 ": {"comm": "kworker/u8:0-events_unbound", "pid": 41, "tid": 41},
+}
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_what_a_head_lacks_is_left_out(callsign, symbols, head):
+    """Without a number or a time all was lost, and an empty command was shown."""
+    assert heads(callsign, (head + "\n" + FRAMES) * 2) == [HEADS[head]] * 2
+    if not HEADS[head].get("comm", "").startswith(":"):  # samples alone have the command in 16 columns
+        comm = HEADS[head].get("comm", "")
+        line = (head.replace(comm, f"{comm:>16}", 1) if comm else head) + "     55d000001004 area (/nowhere/app)\n"
+        assert heads(callsign, line * 2, "--format", "perf") == [HEADS[head]] * 2
+
+
+@pytest.mark.parametrize("line", ["accepted order 29182 of the customer ", "Backtrace:", "worker", "a\tb 29182 ", "29182", "port 50051 is now in use "])
+def test_lines_before_a_chain_that_are_no_heads(callsign, line):
+    """perf leaves a blank behind each field, and a command is short."""
+    assert heads(callsign, line + "\n" + FRAMES) == [{}]
+
+
+@pytest.mark.parametrize("between", ["\n", "another line\n", "another line of the log \n"])
+def test_a_head_stands_above_its_chain(callsign, between):
+    assert heads(callsign, "thr  1920 \n" + between + FRAMES) == [{}]
+    assert heads(callsign, "thr  1920 \n" + FRAMES.replace("\t            ", "\t")) == [{}]
+
+
+def test_lines_like_heads_pass_unchanged(callsign, symbols):
+    text = "".join(f"{head}\nsome line\n" for head in HEADS if "/" not in head)
+    done = callsign.run("stack", "--in-place", "--no-search", "--symbols", symbols, stdin=text)
+    assert done.stdout == text and done.returncode == 1
+
+
+def test_heads_as_text(callsign):
+    text = "".join(head + "\n" + FRAMES for head in ["thr  1920 ", "cpu-clock: ", "thr  4032.298078: cpu-clock: "])
+    shown = [line for line in callsign.run("stack", "--no-search", stdin=text).stdout.splitlines() if line and line[0] != "#"]
+    assert shown == ["thr 1920/1920", "cpu-clock", "thr 4032.298078: cpu-clock"]
+
+
+MAP_OF = "%s  0.000000: PERF_RECORD_MMAP2 %s: [0x55d000001000(0x3000) @ 0x1000 08:01 12 0]: r-xp /nowhere/%s\n"
+TELL_PROCESS = {  # that thread 1920 is of process 1908
+    "mapping": MAP_OF % ("app 1920", "1908/1920", "app"), "command": "app  1908  0.1: PERF_RECORD_COMM: app:1908/1920\n",
+    "command, no fields": "PERF_RECORD_COMM exec: a b:1/2:1908/1920\n", "thread made": "app  1908  0.1: PERF_RECORD_FORK(1908:1920):(1908:1908)\n",
+    "thread made, no time": "app  1908 PERF_RECORD_FORK(1908:1920):(1908:1908)\n", "thread that makes another": "PERF_RECORD_FORK(1908:1921):(1908:1920)\n",
+    "head before": "app  1908/1920  0.1:          1 cycles:u: \n" + FRAMES,
+}
+
+
+@pytest.mark.parametrize("tell", TELL_PROCESS)
+def test_the_process_of_a_thread(callsign, tmp_path, two_programs, tell):
+    """Told by a line before. Where none tells it, its mappings are found if only one process has any."""
+    app, other = MAP_OF % ("app 1908", "1908/1908", "app"), MAP_OF % ("ls 4343", "4343/4343", "ls")
+    told = TELL_PROCESS[tell]
+    worker = "thr  1920  4032.298078:          1 cycles:u: \n\t    55d000001004 \n\t    55d000002010 \n\n"
+
+    def answer(text):
+        line = json.loads(callsign.run("stack", "--json", "--no-search", "--symbols", two_programs, stdin=text).stdout.splitlines()[-1])
+        return line.get("pid"), line["tid"], [f["frames"][0]["function"] if f["frames"] else None for f in line["frames"]]
+    assert answer(app + other + told + worker) == (1908, 1920, ["square", "main"])
+    assert answer(app + other + worker) == (1920, 1920, [None, None])
+    assert answer(app + worker) == (1920, 1920, ["square", "main"])
+    # the first thread of a process has its number
+    assert answer(app + other + worker.replace("1920", "4343")) == (4343, 4343, ["sort_files", "list_folder"])
+    callsign.good("profile", "-", "--from", "perf-script", "-s", two_programs, "-o", tmp_path / "out.folded", stdin=app + other + told + worker)
+    assert (tmp_path / "out.folded").read_text().startswith("main;square ")
+
+
+def test_very_many_threads(callsign):
+    """The newest 4,096 or so are known, whatever their numbers; a number that is used again is of its new process."""
+    for step in (1, 2, 512, 1024):
+        made = [f"PERF_RECORD_FORK({10 + i // 10}:{100000 + i * step}):(7:7)\n" for i in range(20000)]
+        text = "".join(made) + "".join(f"t {100000 + i * step}  1.5: cycles: \n" + FRAMES for i in (0, 18500, 19999))
+        assert [h["pid"] for h in heads(callsign, text)] == [100000, 10 + 1850, 10 + 1999]
+    again = "PERF_RECORD_FORK(8:1920):(7:7)\nPERF_RECORD_FORK(9:1920):(7:7)\nPERF_RECORD_EXIT(9:1920):(7:7)\n"
+    assert heads(callsign, again + "t  1920 \n" + FRAMES) == [{"comm": "t", "pid": 9, "tid": 1920}]
+
+
+def test_records_of_tasks_are_no_heads(callsign):
+    """`-F ip,sym,dso --show-task-events`: the chain below had the thread that was made."""
+    assert heads(callsign, "app  1908  0.1: PERF_RECORD_FORK(1908:1920):(1908:1908)\n\n \n" + FRAMES) == [{}]
 
 
 # ---- branches ----

@@ -17,6 +17,8 @@
  * the kernel was interrupted. */
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/perf_branches.h"
+#include "stack/dialects/perf_head.h"
+#include "stack/dialects/perf_threads.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
@@ -25,6 +27,10 @@
 struct perf_state {
     struct profile_sample sample; /* of the last line that heads one */
     bool sample_used;       /* its stack has begun */
+    struct profile_sample perhaps; /* the head that a line may be, if a chain begins on the next one */
+    uint64_t perhaps_at;    /* that line, as in stack_modules */
+    bool is_certain;        /* a sample or a mapping of the text is perf's without doubt */
+    struct perf_threads threads;
     bool after_frame;       /* the line before is a frame */
     uint64_t kernel_start;  /* where the kernel's text begins, as a map or a function tells; 0: not known */
     bool in_kernel;         /* the frame before is one of the kernel */
@@ -162,6 +168,7 @@ static void read_map(struct perf_state *perf, struct stack_modules *modules, str
     struct csn_str access;
     bool kernel = scan_char(s, '-');
     if (!scan_number(s, 10, &pid) || !scan_char(s, '/') || !scan_number(s, 10, &thread)) return;
+    if (!kernel) perf_threads_add(&perf->threads, thread, pid);
     if (!scan_text(s, ": [") || !scan_hex(s, &start) || !scan_char(s, '(') || !scan_hex(s, &size)) return;
     if (!scan_text(s, ") @ ")) return;
     if (!scan_hex(s, &offset) && !scan_number(s, 10, &offset)) return;
@@ -180,72 +187,6 @@ static void read_map(struct perf_state *perf, struct stack_modules *modules, str
     perf->has_map_pid = true;
     mapping.flags = access.len < 3 || access.ptr[2] == 'x' ? CSN_MAPPING_EXECUTABLE : 0;
     stack_modules_add_mapping(modules, pid, &mapping);
-}
-
-/* "12.345678:" */
-static bool is_time(struct csn_str word) {
-    struct line_scan s = scan_on(word);
-    uint64_t number;
-    return scan_number(&s, 10, &number) && scan_char(&s, '.') && scan_number(&s, 10, &number) && scan_char(&s, ':')
-           && scan_at_end(&s);
-}
-
-static void copy_word(char *out, size_t size, struct csn_str text) {
-    size_t len = text.len < size ? text.len : size - 1;
-    memcpy(out, text.ptr, len);
-    out[len] = 0;
-}
-
-/* "4242", or "4242/4243" with the thread. */
-static bool read_pid(struct csn_str word, struct profile_sample *out) {
-    struct line_scan s = scan_on(word);
-    if (!scan_number(&s, 10, &out->pid)) return false;
-    out->thread = out->pid;
-    if (scan_char(&s, '/') && !scan_number(&s, 10, &out->thread)) return false;
-    return scan_at_end(&s);
-}
-
-/* "250000 cycles:u:" after the time; the period may be missing. */
-static void read_event(struct line_scan s, struct profile_sample *out) {
-    struct csn_str word;
-    uint64_t period;
-    out->event[0] = 0;
-    scan_blanks(&s);
-    struct line_scan before = s;
-    out->period = 0;
-    if (scan_number(&s, 10, &period) && scan_blanks(&s)) {
-        before = s;
-        out->period = period;
-    }
-    if (scan_word(&before, &word) && word.len > 1 && word.ptr[word.len - 1] == ':')
-        copy_word(out->event, sizeof(out->event), (struct csn_str){ word.ptr, word.len - 1 });
-}
-
-/* "app  4242/4242 [001] 12.345678: ...": the last number before the processor and the time is the process, what stands before it is
- * the command. */
-static bool read_head(struct line_scan *s, struct profile_sample *out) {
-    struct csn_str word;
-    bool found = false;
-    *out = (struct profile_sample){ .known = true };
-    scan_blanks(s);
-    size_t from = s->at;
-    while (scan_blanks(s), scan_word(s, &word)) {
-        struct profile_sample number;
-        if (is_time(word)) {
-            while (word.len > 1 && word.ptr[0] == '0' && word.ptr[1] != '.') word = (struct csn_str){ word.ptr + 1, word.len - 1 };
-            copy_word(out->time, sizeof(out->time), (struct csn_str){ word.ptr, word.len - 1 });
-            if (found) read_event(*s, out);
-            return found;
-        }
-        if (!read_pid(word, &number)) continue;
-        out->pid = number.pid;
-        out->thread = number.thread;
-        size_t end = (size_t)(word.ptr - s->line.ptr);
-        while (end > from && (s->line.ptr[end - 1] == ' ' || s->line.ptr[end - 1] == '\t')) end--;
-        copy_word(out->command, sizeof(out->command), (struct csn_str){ s->line.ptr + from, end - from });
-        found = true;
-    }
-    return false;
 }
 
 /* The address of a sample alone stands after the event's name: the last ": " that a frame follows. */
@@ -285,7 +226,7 @@ static struct csn_str without_instruction(struct csn_str line) {
 
 /* A sample alone of which perf printed neither the process nor the time: its address is the last one in 16 columns.
  * Without an image, tables of other programs look alike. */
-static bool read_unheaded(const struct perf_state *perf, struct csn_str line, struct line_frame *out) {
+static bool read_unheaded(const struct perf_state *perf, struct csn_str line, struct line_frame *out, size_t *out_at) {
     struct csn_str text = without_instruction(line);
     bool has_image = text.len && text.ptr[text.len - 1] == ')';
     bool found = false;
@@ -295,16 +236,70 @@ static bool read_unheaded(const struct perf_state *perf, struct csn_str line, st
         struct line_frame frame = { .site = SITE_PC };
         bool good = has_image && read_frame(&s, &frame) && strchr("/[", frame.module.ptr[0]);
         if (!good && perf->has_maps) good = (s.at = at, read_frame_without_image(&s, &frame));
-        if (good) *out = frame;
-        found |= good;
+        if (!good) continue;
+        *out = frame;
+        *out_at = at;
+        found = true;
     }
     return found;
 }
 
+/* ---- heads ---- */
+
+/* The process of the thread may be known from lines before; else it is taken for the first one of its process. */
+static void use_head(struct perf_state *perf, const struct profile_sample *head) {
+    perf->sample = *head;
+    perf->sample_used = false;
+    perf->is_certain |= head->is_certain;
+    if (head->has_pid) perf_threads_add(&perf->threads, head->thread, head->pid);
+    else if (head->has_thread) perf->sample.has_pid = perf_threads_find(&perf->threads, head->thread, &perf->sample.pid);
+    if (!perf->sample.has_pid) perf->sample.pid = head->thread;
+}
+
+/* What stands before branches. */
+static void use_head_before(struct perf_state *perf, struct csn_str text) {
+    struct line_scan s = scan_on(text);
+    struct profile_sample head;
+    size_t address;
+    if (perf_head_read(&s, &head)) {
+        use_head(perf, &head);
+        return;
+    }
+    if (find_padded_address(text, 0, &address)) text.len = address;
+    if (perf_head_read_part(text, &head)) use_head(perf, &head);
+}
+
+/* "\t            1139 ...": an address in 16 columns. */
+static bool is_chain_line(struct csn_str line) {
+    enum { COLUMNS = 16 };
+    size_t at = 1, end = 1 + COLUMNS;
+    if (line.len < end || line.ptr[0] != '\t') return false;
+    while (at < end && line.ptr[at] == ' ') at++;
+    if (at == end) return false;
+    while (at < end && scan_digit_value(line.ptr[at]) < 16) at++;
+    return at == end && (line.len == end || line.ptr[end] == ' ');
+}
+
+/* Many lines of a log look like a head that lacks its time or its number: one is believed when a chain follows. */
+static void believe_head(struct perf_state *perf, struct csn_str chain_line) {
+    if (!perf->perhaps.known || perf->modules->line != perf->perhaps_at + 1 || !is_chain_line(chain_line)) return;
+    use_head(perf, &perf->perhaps);
+    perf->after_head = true;
+}
+
+static void note_possible_head(struct perf_state *perf, struct csn_str line) {
+    perf->perhaps.known = line.ptr[0] != '\t' && perf_head_read_part(line, &perf->perhaps);
+    perf->perhaps_at = perf->modules->line;
+}
+
 /* ---- branches ---- */
 
-/* Where perf did not print the process, the only one that has mappings. */
-static uint64_t sample_pid(const struct perf_state *perf) { return perf->sample.known ? perf->sample.pid : perf->map_pid; }
+/* Whose mappings hold. Where the text does not tell the process, it is the only one that has any; else the thread may be the
+ * first of its process. */
+static uint64_t sample_pid(const struct perf_state *perf) {
+    if (perf->sample.has_pid) return perf->sample.pid;
+    return !perf->map_pid && perf->sample.is_certain ? perf->sample.thread : perf->map_pid;
+}
 
 /* Where an address is printed with its image, it is one of the process if a mapping has it, or else perhaps an
  * offset in the file. */
@@ -349,10 +344,12 @@ static bool read_next_branch(void *state, struct csn_str line, size_t from, stru
 /* The branches of a sample, newest first: a stack of its own, which begins with the sample's address if that stands before them. */
 static enum line_kind read_branches(struct perf_state *perf, struct csn_str line, size_t first, struct line_frame *out) {
     struct line_scan head = { { line.ptr, first }, 0 };
+    size_t at;
+    use_head_before(perf, head.line);
     while (head.line.len && strchr(" \t", head.line.ptr[head.line.len - 1])) head.line.len--;
     bool has_address = read_single(&head, out);
     head.at = 0;
-    if (!has_address) has_address = read_unheaded(perf, head.line, out);
+    if (!has_address) has_address = read_unheaded(perf, head.line, out, &at);
     if (has_address) {
         place_frame(out, false);
         out->by_maps = true;
@@ -399,7 +396,7 @@ static enum line_kind chain_frame(struct perf_state *perf, bool open, struct lin
     /* The kernel was entered there, by an interrupt or a system call, and nobody called it. */
     bool entered = from_kernel && !perf->in_kernel;
     place_frame(out, true);
-    out->by_maps = perf->sample.known || perf->has_maps;
+    out->by_maps = perf->is_certain || perf->has_maps;
     out->pid = sample_pid(perf);
     if (first || entered) out->flags = CSN_STACK_EXACT;
     if (first && perf->sample.known && !perf->sample_used) out->sample = &perf->sample;
@@ -407,23 +404,34 @@ static enum line_kind chain_frame(struct perf_state *perf, bool open, struct lin
     return first ? KIND_FIRST : KIND_FRAME;
 }
 
-static bool read_mmap_record(struct perf_state *perf, struct stack_modules *modules, struct line_scan *s) {
+static bool read_record(struct perf_state *perf, struct stack_modules *modules, struct line_scan *s) {
     size_t at;
-    if (!scan_find(s, "PERF_RECORD_MMAP2 ", &at) && !scan_find(s, "PERF_RECORD_MMAP ", &at)) return false;
-    s->at = at;
-    scan_text(s, "PERF_RECORD_MMAP");
-    scan_char(s, '2');
-    scan_blanks(s);
-    read_map(perf, modules, s);
-    perf->has_maps = true;
-    return true;
+    bool is_first = true;
+    for (; scan_find(s, "PERF_RECORD_", &at); is_first = false) {
+        s->at = at + strlen("PERF_RECORD_");
+        if (scan_text(s, "MMAP2 ") || scan_text(s, "MMAP ")) {
+            read_map(perf, modules, s);
+            perf->has_maps = true;
+            return true;
+        }
+        if (is_first && perf_threads_read_record(&perf->threads, scan_rest(s))) return true;
+    }
+    s->at = 0;
+    return false;
 }
 
 static enum line_kind read_alone(struct perf_state *perf, struct csn_str line, struct line_frame *out) {
-    if (!read_unheaded(perf, line, out)) return KIND_NONE;
+    size_t at;
+    if (!read_unheaded(perf, line, out, &at)) return KIND_NONE;
+    struct profile_sample head;
+    perf->sample = (struct profile_sample){ .known = false };
+    if (perf_head_read_part((struct csn_str){ line.ptr, at }, &head)) {
+        use_head(perf, &head);
+        out->sample = &perf->sample;
+    }
     place_frame(out, false);
-    perf->alone = out->by_maps = true;
-    out->pid = perf->map_pid;
+    perf->alone = perf->sample_used = out->by_maps = true;
+    out->pid = sample_pid(perf);
     return KIND_FIRST;
 }
 
@@ -441,19 +449,11 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
                                      struct line_frame *out) {
     struct perf_state *perf = state;
     struct line_scan s = scan_on(line);
-    if (read_mmap_record(perf, modules, &s)) return KIND_CONTEXT;
-    struct profile_sample head;
-    size_t branches;
     perf->modules = modules;
-    if (memchr(line.ptr, '/', line.len) && perf_branches_begin(line, &branches)) {
-        if (read_head(&s, &head)) {
-            perf->sample = head;
-            perf->sample_used = false;
-        }
-        return read_branches(perf, line, branches, out);
-    }
-    s.at = 0;
-    const bool is_perf = perf->sample.known || perf->has_maps;
+    if (read_record(perf, modules, &s)) return KIND_CONTEXT;
+    size_t branches;
+    if (memchr(line.ptr, '/', line.len) && perf_branches_begin(line, &branches)) return read_branches(perf, line, branches, out);
+    const bool is_perf = perf->is_certain || perf->has_maps;
     const bool in_block = open && perf->in_block;
     perf->in_block = scan_peek(&s) == '\t' && is_perf && read_instruction(perf, line, out);
     if (perf->in_block) return in_block ? KIND_FRAME : KIND_FIRST;
@@ -465,31 +465,36 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
     if (scan_peek(&s) == '\t' || (scan_peek(&s) == ' ' && !perf->alone && (open || perf->after_head))) {
         scan_blanks(&s);
         struct line_scan bare = s;
-        if (read_frame(&s, out)) return chain_frame(perf, open, out);
-        if (read_frame_without_image(&bare, out)) return chain_frame(perf, open, out);
+        if (read_frame(&s, out) || read_frame_without_image(&bare, out)) {
+            believe_head(perf, line);
+            return chain_frame(perf, open, out);
+        }
         s.at = 0;
     }
     struct profile_sample sample;
     bool after_frame = perf->after_frame;
     perf->after_head = perf->after_frame = false;
-    if (!read_head(&s, &sample)) {
+    if (!perf_head_read(&s, &sample)) {
         if (open && after_frame && is_source_line(line)) return KIND_INSIDE;
         perf->after_frame = true;
-        return read_alone(perf, line, out);
+        const enum line_kind kind = read_alone(perf, line, out);
+        if (kind == KIND_NONE) note_possible_head(perf, line);
+        return kind;
     }
-    perf->sample = sample;
-    perf->sample_used = perf->alone = false;
+    use_head(perf, &sample);
+    perf->alone = false;
     if (heads_chain(line)) {
         perf->after_head = true;
         return KIND_CONTEXT;
     }
     s.line = without_instruction(line);
-    if (!read_single(&s, out) && !read_unheaded(perf, line, out)) return KIND_NONE;
-    perf->sample_used = perf->after_frame = true;
+    size_t at;
+    if (!read_single(&s, out) && !read_unheaded(perf, line, out, &at)) return KIND_NONE;
+    perf->sample_used = perf->after_frame = perf->alone = true;
     out->sample = &perf->sample;
     place_frame(out, false);
     out->by_maps = true;
-    out->pid = sample.pid;
+    out->pid = sample_pid(perf);
     return KIND_FIRST;
 }
 
@@ -569,5 +574,5 @@ static void fill_perf(struct line_filler *f) {
     fill_ending(f);
 }
 
-const struct stack_dialect perf_dialect = { .name = "perf", .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX, MARK_IMAGE, MARK_AT | MARK_HEX, MARK_BRANCH }, .state_size = sizeof(struct perf_state), .read = read_perf_line, .more = read_next_branch,
+const struct stack_dialect perf_dialect = { .name = "perf", .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX, MARK_IMAGE, MARK_AT | MARK_HEX, MARK_BRANCH, MARK_PERF }, .state_size = sizeof(struct perf_state), .read = read_perf_line, .more = read_next_branch,
                                             .address = kernel_address, .fill = fill_perf };

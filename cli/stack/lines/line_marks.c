@@ -168,14 +168,31 @@ static bool ends_in_hex(struct csn_str line) {
 
 static bool ends_in_count(struct csn_str line) { return folded_count_at(line) != 0; }
 
+/* "4242/4243" behind ':', or "4242:4243)" behind '(': a thread and its process. */
+static bool ends_in_thread(struct csn_str line) {
+    const bool in_brackets = line.ptr[line.len - 1] == ')';
+    size_t at = line.len - in_brackets;
+    const size_t end = at;
+    while (at && is_digit(line.ptr[at - 1])) at--;
+    if (at == end || at < 2 || line.ptr[at - 1] != (in_brackets ? ':' : '/')) return false;
+    for (at--; at && is_digit(line.ptr[at - 1]); at--) continue;
+    return at && line.ptr[at - 1] == (in_brackets ? '(' : ':');
+}
+
 /* Folded stacks need both a ';' and a number at the end. */
+static uint32_t marks_of_last_word(struct csn_str line, uint32_t within) {
+    if (line.ptr[line.len - 1] == ':') return MARK_COLON;
+    const uint32_t perf = ends_in_thread(line) ? MARK_PERF : 0;
+    if (line.ptr[line.len - 1] == ')') return perf | (ends_in_image(line) ? MARK_IMAGE : 0);
+    return perf | (within & MARK_HEX && ends_in_hex(line) ? MARK_END_HEX : 0) |
+           (within & MARK_FOLDED && ends_in_count(line) ? MARK_FOLDED : 0);
+}
+
 static uint32_t marks_at_end(struct csn_str line, uint32_t within) {
+    const size_t len = line.len;
     while (line.len && is_blank_char(line.ptr[line.len - 1])) line.len--;
     if (!line.len) return 0;
-    if (line.ptr[line.len - 1] == ':') return MARK_COLON;
-    if (line.ptr[line.len - 1] == ')') return ends_in_image(line) ? MARK_IMAGE : 0;
-    return (within & MARK_HEX && ends_in_hex(line) ? MARK_END_HEX : 0) |
-           (within & MARK_FOLDED && ends_in_count(line) ? MARK_FOLDED : 0);
+    return marks_of_last_word(line, within) | (line.len < len ? MARK_PERF : 0);
 }
 
 uint32_t line_marks(struct csn_str line) {

@@ -35,7 +35,8 @@ enum line_mark {
     MARK_OFFSET = 1 << 21,   /* "+0x" or "+ 0x" somewhere */
     MARK_BRACKET_HEX = 1 << 22, /* "[0x" somewhere */
     MARK_WASM = 1 << 23,     /* "wasm" somewhere */
-    MARK_END_HEX = 1 << 24   /* ends in "0x" and hexadecimal digits, blanks after them ignored */
+    MARK_END_HEX = 1 << 24,  /* ends in "0x" and hexadecimal digits, blanks after them ignored */
+    MARK_PERF = 1 << 25      /* ends in a blank, ":N/N" or "(N:N)" with decimal digits, as heads of samples and records of perf do */
 };
 
 uint32_t line_marks(struct csn_str line);

@@ -55,7 +55,7 @@ struct line_frame {
 };
 
 /* A line is tried if it has all marks of one of the sets. */
-enum { MARK_SETS = 7 };
+enum { MARK_SETS = 8 };
 
 struct stack_dialect {
     const char *name;

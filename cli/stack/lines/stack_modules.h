@@ -12,6 +12,7 @@ struct stack_modules {
     uint64_t first_generation; /* of the maps when they were empty */
     uint64_t pid, generation; /* of the maps that the session's modules were made from */
     struct stack_places places;
+    uint64_t line;            /* the number of the line that is read, of all lines of the text: dialects are not shown each */
     bool is_searched;         /* the lines after this one have been searched: see KIND_AHEAD */
     bool no_memory;
 };

@@ -366,28 +366,40 @@ static void put_json_frame(struct stack_output *output, const struct stack_sessi
     json_end_object(json);
 }
 
-/* The time is a number with all the digits that it was printed with. */
+/* What the text does not tell is left out. The time is a number with all the digits that it was printed with. */
 static void put_json_sample(struct json_out *json, const struct profile_sample *sample) {
     if (!sample->known) return;
-    json_member_text(json, "comm", sample->command);
-    json_member_number(json, "pid", sample->pid);
-    json_member_number(json, "tid", sample->thread);
-    json_key(json, "time");
-    out_text(json->out, sample->time);
-    json->comma = true;
+    if (sample->command[0]) json_member_text(json, "comm", sample->command);
+    if (sample->has_thread) json_member_number(json, "pid", sample->pid);
+    if (sample->has_thread) json_member_number(json, "tid", sample->thread);
+    if (sample->time[0]) {
+        json_key(json, "time");
+        out_text(json->out, sample->time);
+        json->comma = true;
+    }
     if (sample->event[0]) json_member_text(json, "event", sample->event);
 }
 
+/* "app 4242/4243 12.345678: cycles:u" */
 static void put_text_sample(struct out_buffer *out, const struct profile_sample *sample) {
     if (!sample->known) return;
-    out_safe(out, (struct csn_str){ sample->command, strlen(sample->command) });
-    out_char(out, ' ');
-    out_decimal(out, sample->pid);
-    out_char(out, '/');
-    out_decimal(out, sample->thread);
-    out_char(out, ' ');
-    out_text(out, sample->time);
-    if (sample->event[0]) out_text(out, ": ");
+    const char *blank = "";
+    if (sample->command[0]) {
+        out_safe(out, (struct csn_str){ sample->command, strlen(sample->command) });
+        blank = " ";
+    }
+    if (sample->has_thread) {
+        out_text(out, blank);
+        out_decimal(out, sample->pid);
+        out_char(out, '/');
+        out_decimal(out, sample->thread);
+        blank = " ";
+    }
+    if (sample->time[0]) {
+        out_text(out, blank);
+        out_text(out, sample->time);
+    }
+    if (sample->event[0] && (*blank || sample->time[0])) out_text(out, ": ");
     out_safe(out, (struct csn_str){ sample->event, strlen(sample->event) });
     out_char(out, '\n');
 }

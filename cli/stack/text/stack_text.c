@@ -240,7 +240,7 @@ static bool begin_search(struct stack_text *text, enum search_kind kind, size_t 
 static bool needs_maps(const struct stack_text *text, size_t dialect, enum line_kind kind,
                        const struct line_frame *frame, uint64_t number) {
     bool begins = kind == KIND_FIRST || (kind == KIND_FRAME && text->current != dialect);
-    return begins && frame->by_maps && frame->site == SITE_PC && !frame->pid && !frame->sample &&
+    return begins && frame->by_maps && frame->site == SITE_PC && !frame->pid && !(frame->sample && frame->sample->is_certain) &&
            number >= text->searched_to[SEARCH_MAPS] && !stack_modules_has_maps(&text->modules);
 }
 
@@ -271,6 +271,7 @@ static bool read_text_line(struct stack_text *text, const struct log_line *line,
     text->is_spread = line->is_piece;
     if (!change_source(text, &line->source)) return false;
     text->inside_long_line = is_part;
+    text->modules.line = number;
     text->modules.is_searched = number < text->searched_to[SEARCH_DIALECT];
     size_t prefix = too_long || line->is_data ? 0 : log_prefix_size(bare);
     if (!too_long && !line->is_data && bare.len > prefix)

@@ -1,0 +1,150 @@
+/* Heads of samples: forward from the command where a number and a time mark them, else backward from the last field. */
+#include "stack/dialects/perf_head.h"
+
+/* "12.345678:" */
+static bool is_time(struct csn_str word) {
+    struct line_scan s = scan_on(word);
+    uint64_t number;
+    return scan_number(&s, 10, &number) && scan_char(&s, '.') && scan_number(&s, 10, &number) && scan_char(&s, ':') && scan_at_end(&s);
+}
+
+static void copy_word(char *out, size_t size, struct csn_str text) {
+    size_t len = text.len < size ? text.len : size - 1;
+    memcpy(out, text.ptr, len);
+    out[len] = 0;
+}
+
+static void copy_time(struct csn_str word, struct profile_sample *out) {
+    while (word.len > 1 && word.ptr[0] == '0' && word.ptr[1] != '.') word = (struct csn_str){ word.ptr + 1, word.len - 1 };
+    copy_word(out->time, sizeof(out->time), (struct csn_str){ word.ptr, word.len - 1 });
+}
+
+/* "4243" of a thread, or "4242/4243" with its process. */
+static bool read_thread(struct csn_str word, struct profile_sample *out) {
+    struct line_scan s = scan_on(word);
+    uint64_t first, second;
+    if (!scan_number(&s, 10, &first)) return false;
+    const bool has_process = scan_char(&s, '/');
+    if (has_process && !scan_number(&s, 10, &second)) return false;
+    if (!scan_at_end(&s)) return false;
+    out->has_thread = true;
+    out->has_pid = has_process;
+    out->pid = has_process ? first : 0;
+    out->thread = has_process ? second : first;
+    return true;
+}
+
+static bool ends_in_colon(struct csn_str word) { return word.len > 1 && word.ptr[word.len - 1] == ':'; }
+
+/* "250000 cycles:u:" after the time; the period may be missing. */
+static void read_event(struct line_scan s, struct profile_sample *out) {
+    struct csn_str word;
+    uint64_t period;
+    scan_blanks(&s);
+    struct line_scan before = s;
+    if (scan_number(&s, 10, &period) && scan_blanks(&s)) {
+        before = s;
+        out->period = period;
+    }
+    if (scan_word(&before, &word) && ends_in_colon(word))
+        copy_word(out->event, sizeof(out->event), (struct csn_str){ word.ptr, word.len - 1 });
+}
+
+/* The last number before the processor and the time is the thread, what stands before it is the command. */
+bool perf_head_read(struct line_scan *s, struct profile_sample *out) {
+    struct csn_str word;
+    *out = (struct profile_sample){ .known = true, .is_certain = true };
+    scan_blanks(s);
+    size_t from = s->at;
+    while (scan_blanks(s), scan_word(s, &word)) {
+        if (is_time(word)) {
+            copy_time(word, out);
+            if (out->has_thread) read_event(*s, out);
+            return out->has_thread;
+        }
+        if (!read_thread(word, out)) continue;
+        size_t end = (size_t)(word.ptr - s->line.ptr);
+        while (end > from && (s->line.ptr[end - 1] == ' ' || s->line.ptr[end - 1] == '\t')) end--;
+        copy_word(out->command, sizeof(out->command), (struct csn_str){ s->line.ptr + from, end - from });
+    }
+    return false;
+}
+
+/* ---- backward ---- */
+
+/* The last word of what is left, and the columns that it has with the blanks before it; one blank separates fields. */
+struct field {
+    struct csn_str word;
+    size_t columns;
+};
+
+static struct field last_field(struct csn_str text) {
+    while (text.len && text.ptr[text.len - 1] == ' ') text.len--;
+    size_t from = text.len;
+    while (from && text.ptr[from - 1] != ' ') from--;
+    size_t blanks = from;
+    while (blanks && text.ptr[blanks - 1] == ' ') blanks--;
+    return (struct field){ { text.ptr + from, text.len - from }, text.len - blanks - (blanks != 0) };
+}
+
+static struct field field_before(struct csn_str line, const struct field *field) {
+    return last_field((struct csn_str){ line.ptr, (size_t)(field->word.ptr - line.ptr) });
+}
+
+/* perf writes a period in ten columns, a thread in five or seven: else a number is the end of a command. */
+static bool is_period(const struct field *field, struct profile_sample *out) {
+    enum { COLUMNS = 10 };
+    struct line_scan s = scan_on(field->word);
+    uint64_t period;
+    if (field->columns < COLUMNS || !scan_number(&s, 10, &period) || !scan_at_end(&s)) return false;
+    out->period = period;
+    return true;
+}
+
+static bool is_thread(const struct field *field, struct profile_sample *out) {
+    enum { COLUMNS = 5 };
+    static const char none[] = "-1/-1"; /* or "-1": perf does not know the thread */
+    const size_t len = field->word.len;
+    if ((len == 2 || len == sizeof(none) - 1) && memcmp(field->word.ptr, none, len) == 0) return true;
+    return (field->columns >= COLUMNS || memchr(field->word.ptr, '/', field->word.len)) && read_thread(field->word, out);
+}
+
+/* "[001]" */
+static bool is_processor(struct csn_str word) {
+    struct line_scan s = scan_on(word);
+    uint64_t number;
+    return scan_char(&s, '[') && scan_number(&s, 10, &number) && scan_char(&s, ']') && scan_at_end(&s);
+}
+
+/* Of Linux, 15 bytes at most; its own workers have longer ones without blanks. Sentences of a log have neither. */
+static bool read_command(struct csn_str text, struct profile_sample *out) {
+    enum { BYTES_MAX = 15 };
+    while (text.len && text.ptr[text.len - 1] == ' ') text.len--;
+    while (text.len && text.ptr[0] == ' ') text = (struct csn_str){ text.ptr + 1, text.len - 1 };
+    if (text.len >= sizeof(out->command)) return false;
+    if (text.len > BYTES_MAX && memchr(text.ptr, ' ', text.len)) return false;
+    if (memchr(text.ptr, '\t', text.len)) return false;
+    copy_word(out->command, sizeof(out->command), text);
+    return true;
+}
+
+bool perf_head_read_part(struct csn_str line, struct profile_sample *out) {
+    *out = (struct profile_sample){ .known = true };
+    struct field field = last_field(line);
+    const bool ends_in_blank = line.len && line.ptr[line.len - 1] == ' '; /* perf leaves one behind each field */
+    if (ends_in_colon(field.word) && !is_time(field.word)) {
+        copy_word(out->event, sizeof(out->event), (struct csn_str){ field.word.ptr, field.word.len - 1 });
+        field = field_before(line, &field);
+    }
+    if (is_period(&field, out)) field = field_before(line, &field);
+    if (is_time(field.word)) {
+        copy_time(field.word, out);
+        field = field_before(line, &field);
+    }
+    if (is_processor(field.word)) field = field_before(line, &field);
+    if (is_thread(&field, out)) field = field_before(line, &field);
+    size_t end = (size_t)(field.word.ptr - line.ptr) + field.word.len;
+    if (!ends_in_blank && !out->time[0]) return false;
+    if (!read_command((struct csn_str){ line.ptr, end }, out)) return false;
+    return out->command[0] || out->has_thread || out->time[0] || out->event[0];
+}
