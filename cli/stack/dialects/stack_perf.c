@@ -574,5 +574,9 @@ static void fill_perf(struct line_filler *f) {
     fill_ending(f);
 }
 
-const struct stack_dialect perf_dialect = { .name = "perf", .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX, MARK_IMAGE, MARK_AT | MARK_HEX, MARK_BRANCH, MARK_PERF }, .state_size = sizeof(struct perf_state), .read = read_perf_line, .more = read_next_branch,
-                                            .address = kernel_address, .fill = fill_perf };
+const struct stack_dialect perf_dialect = {
+    .name = "perf",
+    .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX, MARK_IMAGE, MARK_AT | MARK_HEX, MARK_BRANCH, MARK_PERF },
+    .state_size = sizeof(struct perf_state), .read = read_perf_line, .more = read_next_branch,
+    .address = kernel_address, .fill = fill_perf
+};
