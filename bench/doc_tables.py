@@ -363,8 +363,13 @@ def store_at_scale(results):
                             "GB a second from it", "servers", "breaks first", "$ of the bucket for a million frames", "$ of servers"], rows, left=2)
 
 
+def commit_of(results):
+    """Results of engines from before November 29, 2026, have none."""
+    return f"commit {results['commit']}, " if "commit" in results else ""
+
+
 def spark_condition(results):
-    return (f"{results['date']}, Spark {results['spark']}, one master and two workers of one core on {results['cores']} cores with a load average of {results['load']} "
+    return (f"{results['date']}, {commit_of(results)}Spark {results['spark']}, one master and two workers of one core on {results['cores']} cores with a load average of {results['load']} "
             f"before; {results['modules']} modules of {results['object']}, Zipf.\n\n")
 
 
@@ -431,7 +436,7 @@ def clickhouse(results):
     rows = [[row["what"], f"{row['rows']:,}", f"{row['seconds']:.2f}", f"{row['rows_per_second']:,}", f"{row['with_line']:,}" if row["with_line"] is not None else "names only"]
             for row in results["runs"]]
     same = results["same_names"]
-    return (f"{results['date']}, ClickHouse {results['clickhouse']} (chdb), {results['cores']} cores with a load average of {results['load']} before, addresses of "
+    return (f"{results['date']}, {commit_of(results)}ClickHouse {results['clickhouse']} (chdb), {results['cores']} cores with a load average of {results['load']} before, addresses of "
             f"{results['functions']} functions of {results['library']}. The names of addressToSymbol and symbolicate agree in {same['same'] / same['rows']:.0%} of the rows.\n\n"
             + markdown(["function", "rows", "s", "rows a second", "answers with a line"], rows))
 

@@ -22,6 +22,8 @@ import chdb
 from chdb import session
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+from measured_commit import commit  # noqa: E402
 
 
 def load(library):
@@ -103,7 +105,9 @@ def main():
     print(f"the symbol and the outermost name are the same in {same['same']:,} of {same['rows']:,} rows")
     if arguments.out:
         facts = {"program": "bench/engines/clickhouse_addresses.py", "arguments": [os.path.basename(word) for word in sys.argv[1:]],
-                 "date": time.strftime("%Y-%m-%d"), "clickhouse": str(chdb.query("SELECT version()", "TabSeparated")).strip(), "cores": os.cpu_count(), "load": load_before, "library": arguments.library.name, "functions": functions, "same_names": same, "runs": rows}
+                 "date": time.strftime("%Y-%m-%d"), "commit": commit(), "clickhouse": str(chdb.query("SELECT version()", "TabSeparated")).strip(),
+                 "cores": os.cpu_count(), "load": load_before, "library": arguments.library.name, "functions": functions, "same_names": same,
+                 "runs": rows}
         Path(arguments.out).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 

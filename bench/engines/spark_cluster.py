@@ -31,6 +31,9 @@ from spark_standalone import Cluster, session
 import callsign
 import callsign.spark
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from measured_commit import commit  # noqa: E402
+
 RANKS = 5000
 PAGE = 16
 PARTITION_FRAMES = 2_000_000
@@ -193,7 +196,7 @@ def run(arguments, folder):
 
 def write_results(arguments, results, load):
     facts = {"program": "bench/engines/spark_cluster.py", "arguments": [os.path.basename(word) for word in sys.argv[1:]], "date": time.strftime("%Y-%m-%d"),
-             "spark": pyspark.__version__, "python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count(), "load": load,
+             "commit": commit(), "spark": pyspark.__version__, "python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count(), "load": load,
              "modules": arguments.modules, "ranks_a_module": RANKS, "object": os.path.basename(str(arguments.object)), "runs": results}
     Path(arguments.out).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
