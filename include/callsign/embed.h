@@ -38,7 +38,7 @@ CSN_API void csn_embed_options_init(struct csn_embed_options *options);
  * either the old file or the complete new one, and may equal `object_path`.
  * If the index needs a second section for its strings, that section gets a name that the object's container allows. If
  * both build ids are known, they must be equal. An index whose addresses count from the image's first byte (made from a
- * Breakpad file or a PDB) gets the object's addresses: its base address becomes that of the object.
+ * Breakpad file or a PDB: its base address is 0) gets the object's addresses: its base address becomes that of the object.
  * It is told by its functions: more of them lie in the object's code at the object's base address than at 0.
  * CSN_E_UNSUPPORTED: unsupported container, signed file, no space for another load command ...; CSN_E_FORMAT,
  * CSN_E_TRUNCATED: the object or the index is damaged; CSN_E_NOT_FOUND: no index, or no image of that architecture;

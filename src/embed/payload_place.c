@@ -1,8 +1,8 @@
 /* Whether an index has the addresses of the object that it is put into.
  *
- * Breakpad files and program databases tell addresses from the image's first byte on. Readers of an index made from one cannot
- * know; in an object that is linked to begin elsewhere no address of the object would be found. No format has a word for it,
- * but the object tells: with its base added, more functions lie in its code than without. */
+ * Breakpad files and program databases tell addresses from the image's first byte on. An index made from one has the base
+ * address 0, and its readers cannot know; in an object that is linked to begin elsewhere no address of the object would be
+ * found. No format has a word for it, but the object tells: with its base added, more functions lie in its code than without. */
 #include "base/core/fail.h"
 #include "embed/embed_private.h"
 #include "formats/gsection/write/gsection_move.h"
@@ -61,7 +61,7 @@ csn_status csni_payload_place(struct csni_payload *p, const struct csni_object *
     uint64_t here, moved = 0;
     /* What is not linked has no addresses of its own. */
     if (!g->address_count || object->kind == CSNI_OBJECT_RELOCATABLE || !count_in_code(g, object, 0, &here)) return CSN_OK;
-    if (!g->member_count) (void)count_in_code(g, object, object->image_base, &moved);
+    if (!g->base_address && !g->member_count) (void)count_in_code(g, object, object->image_base, &moved);
     if (moved > here) return move(p, object->image_base, err);
     if (here || force) return CSN_OK;
     return csni_fail(err, CSN_E_ARGUMENT, NULL, 0,

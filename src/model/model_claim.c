@@ -270,7 +270,8 @@ static void take_place(struct claiming *c, struct csni_entry *e) {
     f->kept = false;
 }
 
-/* Of the function begun last: without rows it is taken back. */
+/* Of the function begun last: without rows it is taken back. One whose size is not known has no tree of inlined calls: its root would
+ * have no code. */
 static void end_copy(struct claiming *c, const struct target *t, struct csni_entry *e) {
     const struct csni_function *f = csni_model_function(c->model, e);
     if (c->writer.failed) return;
@@ -279,7 +280,7 @@ static void end_copy(struct claiming *c, const struct target *t, struct csni_ent
         return;
     }
     if (f->inline_count) csni_copy_inlines(&c->copier, e->batch, f);
-    else csni_strays_copy(&c->strays, &c->copier, CSNI_STRAYS_OF_ALL, f->start, t->low, t->end);
+    else if (f->size) csni_strays_copy(&c->strays, &c->copier, CSNI_STRAYS_OF_ALL, f->start, t->low, t->end);
     take_place(c, e);
 }
 
@@ -330,7 +331,7 @@ static void claim_all_strays(struct claiming *c) {
         const struct csni_function *f = csni_model_function(m, &m->entries[i]);
         if (!i || entry_start(m, i - 1) != f->start) next_start = start_after(m, i);
         uint64_t end = end_of_function(f, next_start);
-        if (f->row_count && !f->inline_count) claim_strays(c, &m->entries[i], end < next_start ? end : next_start);
+        if (f->row_count && !f->inline_count && f->size) claim_strays(c, &m->entries[i], end < next_start ? end : next_start);
     }
 }
 
