@@ -19,11 +19,13 @@ struct fetches {
     time_t paused_until[FETCH_MOST_REMOTES];
 };
 
-time_t fetches_clock_s(void) {
+int64_t fetches_clock_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return now.tv_sec;
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
+
+static time_t clock_s(void) { return (time_t)(fetches_clock_ms() / 1000); }
 
 struct fetches *fetches_create(void) {
     struct fetches *fetches = calloc(1, sizeof(*fetches));
@@ -71,7 +73,7 @@ static size_t miss_slot(const char *key) { return (size_t)(text_hash(key, strlen
 bool fetches_is_miss(struct fetches *fetches, const char *key) {
     size_t slot = miss_slot(key);
     pthread_mutex_lock(&fetches->lock);
-    bool known = fetches->misses[slot].until > fetches_clock_s() && strcmp(fetches->misses[slot].key, key) == 0;
+    bool known = fetches->misses[slot].until > clock_s() && strcmp(fetches->misses[slot].key, key) == 0;
     pthread_mutex_unlock(&fetches->lock);
     return known;
 }
@@ -80,7 +82,7 @@ void fetches_add_miss(struct fetches *fetches, const char *key, uint32_t seconds
     size_t slot = miss_slot(key);
     pthread_mutex_lock(&fetches->lock);
     snprintf(fetches->misses[slot].key, FETCH_KEY_SIZE, "%s", key);
-    fetches->misses[slot].until = fetches_clock_s() + seconds;
+    fetches->misses[slot].until = clock_s() + seconds;
     pthread_mutex_unlock(&fetches->lock);
 }
 
@@ -95,13 +97,13 @@ void fetches_forget_misses(struct fetches *fetches) {
 
 bool fetches_is_paused(struct fetches *fetches, size_t remote) {
     pthread_mutex_lock(&fetches->lock);
-    bool paused = remote < FETCH_MOST_REMOTES && fetches->paused_until[remote] > fetches_clock_s();
+    bool paused = remote < FETCH_MOST_REMOTES && fetches->paused_until[remote] > clock_s();
     pthread_mutex_unlock(&fetches->lock);
     return paused;
 }
 
 void fetches_pause(struct fetches *fetches, size_t remote, time_t seconds) {
     pthread_mutex_lock(&fetches->lock);
-    if (remote < FETCH_MOST_REMOTES) fetches->paused_until[remote] = fetches_clock_s() + seconds;
+    if (remote < FETCH_MOST_REMOTES) fetches->paused_until[remote] = clock_s() + seconds;
     pthread_mutex_unlock(&fetches->lock);
 }

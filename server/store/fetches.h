@@ -25,6 +25,6 @@ void fetches_forget_misses(struct fetches *fetches); /* NULL is fine */
 /* A remote, by its place in the list, that is left alone for a while. */
 bool fetches_is_paused(struct fetches *fetches, size_t remote);
 void fetches_pause(struct fetches *fetches, size_t remote, time_t seconds);
-time_t fetches_clock_s(void);
+int64_t fetches_clock_ms(void);
 
 #endif

@@ -130,11 +130,11 @@ static enum store_status fetch(struct symbol_store *store, const struct tree_que
             result = STORE_UNREACHABLE;
             continue;
         }
-        time_t start = fetches_clock_s();
+        int64_t start = fetches_clock_ms();
         enum store_status status = fetch_from(store, remote, query, why, why_size);
         if (status == STORE_OK) return STORE_OK;
         if (status < 0) result = status;
-        if (status == STORE_UNREACHABLE) fetches_pause(store->fetches, i, fetches_clock_s() - start);
+        if (status == STORE_UNREACHABLE) fetches_pause(store->fetches, i, (fetches_clock_ms() - start) / 1000);
     }
     return result;
 }

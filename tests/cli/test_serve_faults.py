@@ -483,6 +483,23 @@ def test_the_url_of_an_upstream(callsign, images, tmp_path):
         assert not file.is_file() or not re.search(b"s3cret|t0ken", file.read_bytes()), file
 
 
+def test_an_upstream_that_fails_at_once_is_asked_again(callsign, images, tmp_path):
+    """One that takes seconds to fail is left alone for as long. A short failure during which the clock's second changed counted as one second: the
+    upstream was not asked in the next one, for anything."""
+    app, asked, requests, until = images["app"], [], 0, time.monotonic() + 2.2
+
+    def manner(handler):
+        asked.append(handler.path)
+        time.sleep(0.05)
+        handler.answer(503, b"")
+
+    with upstream(manner) as listening, Server(callsign, tmp_path / "s", "--upstream", f"http://127.0.0.1:{listening.server_port}") as server:
+        while time.monotonic() < until:
+            assert server.ask("GET", f"/buildid/{app.id}/executable")[0] == 502
+            requests += 1
+            assert len(asked) == requests
+
+
 def test_names_and_ids_in_small_letters_upstream(callsign, images, tmp_path):
     """As the key conventions of SSQP want them, after the way in which symstore writes them; and ids of 20 bytes."""
     app, asked = images["app"], []
