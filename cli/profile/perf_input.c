@@ -203,10 +203,10 @@ static bool read_perf_input_line(struct perf_input *perf, struct csn_str line) {
     const struct profile_sample head = perf->head;
     perf->head.known = false;
     if (!text.len && head.known && !perf->chain.count) return add_perf_sample(perf, &head, 0); /* without frames */
-    if (!text.len && !end_chain(perf)) return false;
     if (!text.len) {
+        const bool good = end_chain(perf);
         perf->frames.modules.line++; /* a chain behind an empty line is not of the head before it */
-        return true;
+        return good;
     }
     if (text.ptr[0] == '\t' || (text.ptr[0] == ' ' && perf->chain.count)) return append_chain(perf, line);
     if (!end_chain(perf)) return false;

@@ -44,6 +44,7 @@ struct csni_member {
 struct csni_image {
     uint64_t base_address;
     bool has_base_address, big_endian;
+    bool from_first_byte;                    /* addresses count from the image's first byte, wherever it is linked: base_address is 0 */
     struct csni_span uuid;
     struct csni_identity identity;
     struct csn_str file_name;                /* of the input, without its folder; may be empty */

@@ -378,6 +378,22 @@ def test_addresses_from_the_first_byte_on(callsign, macho, tmp_path, target):
         assert callsign.good("lookup", tmp_path / "again", at) == answer, kind
 
 
+@pytest.mark.parametrize("form", ["sym", "gsym", "gsym-section"])
+def test_public_symbol_before_all_functions(callsign, tmp_path, form):
+    """Whatever kind of record the lowest address has, addresses count from the first byte. A section had that address for its base then."""
+    program = build(tmp_path, "gcc", "-no-pie")
+    at, sym, index = address(program, "nm"), tmp_path / "program.sym", tmp_path / "index"
+    plain, answer = wanted(callsign, program, at)
+    callsign.good("convert", "-q", "--to", "breakpad", "--mangled", "--no-cfi", plain, "-o", sym)
+    head, *records = sym.read_text().splitlines(keepends=True)
+    lowest = min(int(record.split()[1], 16) for record in records if record.startswith("FUNC "))
+    sym.write_text("".join([head, *(r for r in records if not r.startswith((f"FUNC {lowest:x} ", "PUBLIC "))), f"PUBLIC {lowest:x} 0 first\n"]))
+    if form != "sym": callsign.good("convert", "-q", "--to", form, sym, "-o", index)
+    callsign.good("embed", sym if form == "sym" else index, program, "-o", tmp_path / "out")
+    assert callsign.good("lookup", tmp_path / "out", at) == answer
+    assert index_base(callsign, tmp_path / "out") == index_base(callsign, plain) > 0
+
+
 def test_crash_report_of_moved_addresses(callsign, macho, tmp_path):
     program = macho / "arm64.exe"
     at = int(address(program, "llvm-nm-22"), 16)

@@ -114,7 +114,7 @@ static const char *machine_name(uint16_t machine) {
 
 static csn_status describe_image(struct csni_conversion *c, const struct csni_pdb *pdb, struct csn_error *err) {
     enum { SECTION_IS_CODE = 0x20000020 };
-    c->image.has_base_address = true; /* 0 */
+    c->image.has_base_address = c->image.from_first_byte = true;
     c->image.uuid = (struct csni_span){ pdb->guid, sizeof pdb->guid };
     c->image.identity = (struct csni_identity){ .os = csni_str("windows"), .arch = csni_str(machine_name(pdb->machine)),
                                                 .name = c->image.file_name, .age = pdb->age };

@@ -45,7 +45,7 @@ static csn_status describe_image(struct csni_conversion *c, const struct csni_br
     if (!uuid) return csni_fail_memory(err, CSNI_BREAKPAD_UUID_MAX);
     c->image.uuid = (struct csni_span){ uuid, csni_breakpad_uuid(b->os, b->id, b->code_id, uuid) };
     c->image.identity = (struct csni_identity){ .os = b->os, .arch = b->arch, .name = b->name };
-    c->image.has_base_address = true; /* 0: addresses are those of the module's first byte on */
+    c->image.has_base_address = c->image.from_first_byte = true;
     for (size_t i = 0; i < b->chunks.count; i++)
         for (size_t k = 0; k < b->chunks.items[i].extras.count; k++)
             if (!csni_vec_push(&c->image.extras, b->chunks.items[i].extras.items[k]))

@@ -320,8 +320,7 @@ static csn_status choose_gsection_base(struct writer *w, struct csn_error *err) 
     /* The lowest start. An image that is linked at 64 KiB or higher has its own base, and so has what counts from an image's first byte:
      * MODULE+0xOFFSET counts from there, and nothing else in the section tells where that is. */
     uint64_t image = csni_image_base_below(&m->image, first, first);
-    uint8_t source = csni_model_function(m, &m->entries[0])->source;
-    w->base = image >> 16 || source == CSNI_SOURCE_BREAKPAD || source == CSNI_SOURCE_PDB ? image : first;
+    w->base = image >> 16 || m->image.from_first_byte ? image : first;
     for (uint32_t i = 0; i < m->entry_count; i++) {
         const struct csni_function *f = csni_model_function(m, &m->entries[i]);
         uint64_t end = f->start - w->base + f->size;
