@@ -70,12 +70,12 @@ static void read_json(struct run *run, int in, const uint8_t *data, size_t size)
     line_input_deinit(&input);
     struct csn_str all = { (const char *)data, size };
     struct stack_json_error error;
-    stack_ips_report(&run->session, all, false, &run->output, &error);
+    stack_report(&run->session, all, NULL, false, &run->output, &error);
 }
 
 static void fill_report(struct run *run, const uint8_t *data, size_t size) {
     struct stack_json_error error;
-    stack_ips_report(&run->session, (struct csn_str){ (const char *)data, size }, true, &run->output, &error);
+    stack_report(&run->session, (struct csn_str){ (const char *)data, size }, NULL, true, &run->output, &error);
 }
 
 static void check_same(int out, const uint8_t *data, size_t size) {

@@ -313,6 +313,51 @@ def test_ips(callsign, app):
     assert done.returncode == 1 and done.stdout == text[:-40]
 
 
+BETWEEN = {"nothing": "", "lines": "\nModel: Mac14,2\n{not JSON\n{}\n \n", "one line": None}
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+@pytest.mark.parametrize("kind", ["ips", "bare ips", "minidump-json", "dotnet-json"])
+def test_reports_behind_another(callsign, app, kind, between):
+    """`cat *.ips`: each is answered with its own images, in place and not, whatever stands between."""
+    moved = {**IPS, "usedImages": [{**IPS["usedImages"][0], "base": 0x204a28000}, IPS["usedImages"][1]]}
+    first = json.dumps(IPS_HEAD) + "\n" + json.dumps(IPS, indent=2) + "\n"
+    frame = {"module": "app", "module_offset": "0x2010", "offset": "0x104a2a010"}
+    native = {"native_module": "app", "module_address": "0x104a28000", "native_address": "0x104a2a010"}
+    second = {"ips": json.dumps(IPS_HEAD) + "\n" + json.dumps(moved), "bare ips": json.dumps(moved),
+              "minidump-json": json.dumps({"crash_info": {}, "modules": [], "threads": [{"frames": [frame]}]}),
+              "dotnet-json": json.dumps({"payload": {"threads": [{"stack_frames": [native]}]}}, indent=1)}[kind]
+    between = BETWEEN[between]
+    first, between = (first.rstrip(), "") if between is None else (first, between)
+    for options in ["--json"], ["--in-place"]:
+        alone = [callsign.good("stack", *options, "--index", app, stdin=first),
+                 callsign.good("stack", *options, "--format", kind.split()[-1], "--index", app, stdin=second)]
+        alone[1:1] = [between] if options == ["--in-place"] else []
+        assert '"main' in alone[-1] and callsign.good("stack", *options, "--index", app, stdin=first + between + second) == "".join(alone)
+    filled = "".join(alone)
+    assert callsign.good("stack", "--in-place", "--index", app, stdin=filled) == filled
+
+
+def test_a_format_is_that_of_each_report(callsign, app):
+    """Another kind's report behind it is no report then."""
+    minidump = json.dumps({"crash_info": {}, "modules": [], "threads": [{"frames": [{"module": "app", "module_offset": "0x2010", "offset": "0x1"}]}]})
+    text = json.dumps(IPS) + "\n" + minidump + "\n"
+    wanted = callsign.good("stack", "--in-place", "--format", "ips", "--index", app, stdin=json.dumps(IPS)) + "\n" + minidump + "\n"
+    assert callsign.good("stack", "--in-place", "--format", "ips", "--index", app, stdin=text) == wanted
+    assert wanted != text
+
+
+@pytest.mark.parametrize("cut", [30, 400, 600])
+def test_a_report_behind_a_damaged_one(callsign, app, cut):
+    first, second = json.dumps(IPS_HEAD) + "\n" + json.dumps(IPS, indent=2), json.dumps(IPS_HEAD) + "\n" + json.dumps(IPS) + "\n"
+    done = callsign.run("stack", "--in-place", "--index", app, stdin=first[:-cut] + "\n" + second)
+    assert done.returncode == 1 and "not an .ips report: line " in done.stderr
+    assert done.stdout == first[:-cut] + "\n" + callsign.good("stack", "--in-place", "--index", app, stdin=second)
+    done = callsign.run("stack", "--in-place", "--index", app, stdin=second + first[:-cut])
+    assert done.returncode == 1 and "not an .ips report: line " in done.stderr
+    assert done.stdout == callsign.good("stack", "--in-place", "--index", app, stdin=second) + first[:-cut]
+
+
 APPLE = """\
 {"app_name":"app","bug_type":"309"}\r
 {

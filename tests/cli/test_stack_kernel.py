@@ -54,10 +54,32 @@ def test_frames_that_may_be_none_call_nobody(callsign, vmlinux):
     assert functions(callsign, vmlinux, trace) == [["square", "second", "last", "first"]]
     answer = json.loads(callsign.good("stack", "--json", "--index", vmlinux, stdin=trace))
     assert answer["frames"][0]["merged"]["evidence"] == {"frame": 3, "pattern": "^square$"}
+    assert [f.get("unreliable") for f in answer["frames"]] == [None, True, True, None]
+    shown = callsign.good("stack", "--index", vmlinux, stdin=trace).splitlines()
+    assert [line.endswith(" (unreliable)") for line in shown[:4]] == [False, True, True, False]
     # Nor does anybody call them, and the register's function is not called by the next frame.
     assert functions(callsign, vmlinux, trace.replace(" area", " ? area")) == [["area", "second", "last", "first"]]
     trace = trace.replace(" area", " ? area")
     assert json.loads(callsign.good("stack", "--json", "--index", vmlinux, stdin=trace))["frames"][0]["merged"]["by"] == "ambiguous"
+
+
+def test_frames_that_may_be_none_and_are_not_found(callsign, vmlinux):
+    trace = "Call Trace:\n first+0x8/0x100\n ? absent+0x50/0x100\n"
+    done = callsign.run("stack", "--json", "--index", vmlinux, stdin=trace)
+    assert json.loads(done.stdout)["frames"][1] == {"module": "vmlinux", "symbol": "absent", "offset": 80, "frames": [], "unreliable": True,
+                                                    "reason": "the index has no function of this name"}
+    assert "absent+0x50: not found: the index has no function of this name (unreliable)\n" in callsign.run(
+        "stack", "--index", vmlinux, stdin=trace).stdout
+
+
+def test_json_frames_that_may_be_none(callsign, vmlinux):
+    """What a kernel's trace says with "?" can be said in JSON, too."""
+    def frame(address, **more):
+        return {"module": "vmlinux", "address": hex(TEXT + address), **more}
+    for unreliable, by in ({}, "ambiguous"), ({"unreliable": True}, "caller"):
+        stack = {"frames": [frame(0x208), frame(0x150, **unreliable), frame(0x100)]}
+        answer = json.loads(callsign.good("stack", "--json", "--index", vmlinux, stdin=json.dumps(stack) + "\n"))
+        assert answer["frames"][0]["merged"]["by"] == by and answer["frames"][1].get("unreliable") == unreliable.get("unreliable")
 
 
 ARM64 = """\

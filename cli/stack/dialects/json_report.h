@@ -25,4 +25,16 @@ bool report_answer_thread(struct stack_session *session, const struct report_sha
 bool report_answer_threads(struct stack_session *session, const struct report_shape *shape, struct csn_str threads,
                            struct json_writer *w, struct stack_output *output);
 
+/* What is told of one kind of report. */
+struct report_kind {
+    const char *format, *what;
+    /* Whether the first value of a text is such a report, or begins one. */
+    bool (*recognize)(struct csn_str root);
+    /* The report that a text begins with. False: it is none; `fault` says why and where. */
+    bool (*find)(struct csn_str text, struct csn_str *out, struct json_fault *fault);
+    /* False: its stacks were not all answered. */
+    bool (*answer)(struct stack_session *session, struct csn_str report, struct json_writer *w, struct stack_output *output);
+};
+extern const struct report_kind ips_report, minidump_report, dotnet_report;
+
 #endif

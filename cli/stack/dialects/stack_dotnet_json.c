@@ -34,23 +34,22 @@ static bool add_dotnet_frame(struct stack_session *session, struct csn_str objec
 
 static const struct report_shape dotnet_shape = { .frames = "stack_frames", .add = add_dotnet_frame, .is_named = is_managed };
 
-bool stack_dotnet_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output,
-                         struct stack_json_error *error) {
-    struct csn_str root, payload, threads = { "", 0 };
-    struct json_fault fault = { "not an object", 0 };
-    struct json_writer w = { output, text.ptr };
-    bool good = json_span_value(text, &root, &fault) && root.ptr[0] == '{';
-    if (good && (!json_span_find(root, "payload", &payload) || !json_span_find(payload, "threads", &threads))) {
-        fault = (struct json_fault){ "no member \"threads\" in \"payload\"", (size_t)(root.ptr - text.ptr) };
-        good = false;
-    }
-    if (good) {
-        session_use(session, false);
-        session_clear_modules(session);
-        good = report_answer_threads(session, &dotnet_shape, threads, in_place ? &w : NULL, output);
-    } else {
-        stack_report_fault("a crash report of .NET", text, &fault, error);
-    }
-    if (in_place) json_copy_until(&w, text.ptr + text.len);
-    return good;
+static bool find_dotnet(struct csn_str text, struct csn_str *out, struct json_fault *fault) {
+    struct csn_str payload, threads;
+    if (!json_span_value(text, out, fault) || out->ptr[0] != '{') return false;
+    if (json_span_find(*out, "payload", &payload) && json_span_find(payload, "threads", &threads)) return true;
+    *fault = (struct json_fault){ "no member \"threads\" in \"payload\"", (size_t)(out->ptr - text.ptr) };
+    return false;
 }
+
+static bool answer_dotnet(struct stack_session *session, struct csn_str report, struct json_writer *w,
+                          struct stack_output *output) {
+    struct csn_str payload = { "", 0 }, threads = { "", 0 };
+    session_use(session, false);
+    session_clear_modules(session);
+    return json_span_find(report, "payload", &payload) && json_span_find(payload, "threads", &threads) &&
+           report_answer_threads(session, &dotnet_shape, threads, w, output);
+}
+
+const struct report_kind dotnet_report = { .format = "dotnet-json", .what = "a crash report of .NET", .recognize = stack_dotnet_recognize,
+                                           .find = find_dotnet, .answer = answer_dotnet };

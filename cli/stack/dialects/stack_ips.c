@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stack/dialects/json_members.h"
-#include "stack/dialects/stack_json.h"
+#include "stack/dialects/json_report.h"
 #include "ui/json_span.h"
 
 static struct csn_str rest_after(struct csn_str text, struct csn_str part) {
@@ -18,13 +17,6 @@ static uint64_t find_number(struct csn_str object, const char *key, bool *found)
     uint64_t number = 0;
     *found = json_span_find(object, key, &value) && json_span_u64(value, &number);
     return number;
-}
-
-bool stack_ips_recognize(struct csn_str line) {
-    struct csn_str root, value;
-    struct json_fault fault;
-    return json_span_value(line, &root, &fault) && json_span_find(root, "bug_type", &value) &&
-           !json_span_find(root, "frames", &value);
 }
 
 /* ---- the images ---- */
@@ -199,14 +191,18 @@ static bool find_report(struct csn_str text, struct csn_str *out, struct json_fa
     return true;
 }
 
-bool stack_ips_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output,
-                      struct stack_json_error *error) {
-    struct csn_str report;
-    struct json_fault fault = { "not an object", 0 };
-    struct json_writer w = { output, text.ptr };
-    bool good = find_report(text, &report, &fault) && report.ptr[0] == '{';
-    if (good) good = answer_report(session, report, in_place ? &w : NULL, output);
-    else stack_report_fault("an .ips report", text, &fault, error);
-    if (in_place) json_copy_until(&w, text.ptr + text.len);
-    return good;
+bool stack_ips_recognize(struct csn_str line) {
+    struct csn_str root, value;
+    struct json_fault fault;
+    return json_span_value(line, &root, &fault) && json_span_find(root, "bug_type", &value) &&
+           !json_span_find(root, "frames", &value);
 }
+
+static bool recognize_ips(struct csn_str root) {
+    struct csn_str value;
+    if (json_span_find(root, "bug_type", &value)) return !json_span_find(root, "frames", &value);
+    return json_span_find(root, "usedImages", &value) && json_span_find(root, "threads", &value);
+}
+
+const struct report_kind ips_report = { .format = "ips", .what = "an .ips report", .recognize = recognize_ips, .find = find_report,
+                                        .answer = answer_report };

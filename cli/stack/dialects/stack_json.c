@@ -88,6 +88,7 @@ static bool read_frame(struct stack_session *session, const json_t *object, stru
     if (by_pc && module != NO_MODULE) value -= session->modules->items[module].bias;
     if (module != NO_MODULE) flags |= CSN_STACK_ADDRESS;
     if (json_is_true(json_object_get(object, "exact"))) flags |= CSN_STACK_EXACT;
+    if (json_is_true(json_object_get(object, "unreliable"))) flags |= CSN_STACK_UNRELIABLE;
     if (session_add_frame(session, value, module, flags)) return true;
     return wrong(error, "out of memory", "frames");
 }

@@ -24,25 +24,14 @@ bool stack_json_plain_line(struct stack_session *session, struct csn_str line);
 
 /* Whether a line is the first one of an .ips report. */
 bool stack_ips_recognize(struct csn_str line);
-/* A whole report, its first line included: the stack of each thread is answered, or, in place, the report is written again
- * with symbols, files and lines in its frames. False: `error` says why the text is no report; empty: its stacks were
- * not all answered. */
-bool stack_ips_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output,
-                      struct stack_json_error *error);
-
-/* Whether an object is the JSON of minidump-stackwalk; and its stacks, as for an .ips report. */
-bool stack_minidump_recognize(struct csn_str root);
-bool stack_minidump_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output,
-                           struct stack_json_error *error);
-/* The same of a crash report of .NET. */
+/* Whether an object is a crash report of .NET. */
 bool stack_dotnet_recognize(struct csn_str root);
-bool stack_dotnet_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output,
-                         struct stack_json_error *error);
-/* Any of these reports in JSON. `format`: "ips", "minidump-json" or "dotnet-json" where it is known, NULL to tell it
- * from the text. */
+
+/* A whole text of a report in JSON: the stack of each thread is answered, or, in place, the report is written again with
+ * symbols, files and lines in its frames. Other reports may follow, and between them what is no report. `format`: "ips",
+ * "minidump-json" or "dotnet-json" where it is known, NULL to tell it from the text. False: `error` says why the text is
+ * no report; empty: its stacks were not all answered. */
 bool stack_report(struct stack_session *session, struct csn_str text, const char *format, bool in_place,
                   struct stack_output *output, struct stack_json_error *error);
-/* That the report `text` is not `what`, and in which line. */
-void stack_report_fault(const char *what, struct csn_str text, const struct json_fault *fault, struct stack_json_error *error);
 
 #endif

@@ -12,7 +12,7 @@
 #include "stack/dialects/json_report.h"
 #include "ui/json_span.h"
 
-bool stack_minidump_recognize(struct csn_str root) {
+static bool recognize_minidump(struct csn_str root) {
     struct csn_str value;
     return json_span_find(root, "crash_info", &value) && json_span_find(root, "threads", &value);
 }
@@ -82,28 +82,26 @@ static bool has_function_name(struct csn_str object) {
 
 static const struct report_shape minidump_shape = { .frames = "frames", .add = add_minidump_frame, .is_named = has_function_name };
 
-bool stack_minidump_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output,
-                           struct stack_json_error *error) {
-    struct csn_str root, threads = { "", 0 }, crashing = { "", 0 };
-    struct json_fault fault = { "not an object", 0 };
-    struct json_writer w = { output, text.ptr };
-    bool good = json_span_value(text, &root, &fault) && root.ptr[0] == '{';
-    if (good && !json_span_find(root, "threads", &threads)) {
-        fault = (struct json_fault){ "no member \"threads\"", (size_t)(root.ptr - text.ptr) };
-        good = false;
-    }
-    if (!good) stack_report_fault("the JSON of minidump-stackwalk", text, &fault, error);
-    if (good) {
-        json_span_find(root, "crashing_thread", &crashing);
-        if (crashing.len && crashing.ptr[0] != '{') crashing.len = 0;
-        bool crashing_first = !in_place || crashing.ptr < threads.ptr;
-        struct json_writer *writer = in_place ? &w : NULL;
-        good = add_minidump_modules(session, root);
-        if (good && crashing.len && crashing_first) good = report_answer_thread(session, &minidump_shape, crashing, writer, output);
-        if (good) good = report_answer_threads(session, &minidump_shape, threads, writer, output);
-        if (good && crashing.len && !crashing_first)
-            good = report_answer_thread(session, &minidump_shape, crashing, writer, output);
-    }
-    if (in_place) json_copy_until(&w, text.ptr + text.len);
-    return good;
+static bool find_minidump(struct csn_str text, struct csn_str *out, struct json_fault *fault) {
+    struct csn_str threads;
+    if (!json_span_value(text, out, fault) || out->ptr[0] != '{') return false;
+    if (json_span_find(*out, "threads", &threads)) return true;
+    *fault = (struct json_fault){ "no member \"threads\"", (size_t)(out->ptr - text.ptr) };
+    return false;
 }
+
+/* In place, in the order of the text. */
+static bool answer_minidump(struct stack_session *session, struct csn_str report, struct json_writer *w,
+                            struct stack_output *output) {
+    struct csn_str threads = { "", 0 }, crashing = { "", 0 };
+    json_span_find(report, "threads", &threads);
+    json_span_find(report, "crashing_thread", &crashing);
+    const bool has_crashing = crashing.len && crashing.ptr[0] == '{', crashing_first = !w || crashing.ptr < threads.ptr;
+    if (!add_minidump_modules(session, report)) return false;
+    if (has_crashing && crashing_first && !report_answer_thread(session, &minidump_shape, crashing, w, output)) return false;
+    if (!report_answer_threads(session, &minidump_shape, threads, w, output)) return false;
+    return !has_crashing || crashing_first || report_answer_thread(session, &minidump_shape, crashing, w, output);
+}
+
+const struct report_kind minidump_report = { .format = "minidump-json", .what = "the JSON of minidump-stackwalk",
+                                             .recognize = recognize_minidump, .find = find_minidump, .answer = answer_minidump };

@@ -91,9 +91,15 @@ static void put_symbol_reason(struct out_buffer *out, const struct frame_symbol 
     }
 }
 
+/* It may be no frame at all, and calls nobody. */
+static bool is_unreliable(const struct stack_session *session, size_t frame) {
+    return session->frames[frame].flags & CSN_STACK_UNRELIABLE;
+}
+
 /* ---- text ---- */
 
 enum { NAMES_SHOWN = 8 };
+static const char unreliable_mark[] = " (unreliable)";
 
 static void put_name(struct stack_output *output, struct csn_str name) {
     if (name.len) out_safe(output->out, name_text(output->names, name));
@@ -217,7 +223,7 @@ static void put_text_frames(struct stack_output *output, const struct stack_sess
     if (usual && answer->frame_count) output_piece_end(output, &piece, 0);
 }
 
-static void put_text_symbol(struct stack_output *output, const struct stack_session *session,
+static void put_text_symbol(struct stack_output *output, const struct stack_session *session, size_t frame,
                             const struct frame_symbol *symbol) {
     const char *module = module_name(session, symbol->module);
     if (module) out_safe(output->out, base_name_of((struct csn_str){ module, strlen(module) }));
@@ -227,6 +233,7 @@ static void put_text_symbol(struct stack_output *output, const struct stack_sess
     out_hex(output->out, symbol->offset);
     out_text(output->out, ": not found: ");
     put_symbol_reason(output->out, symbol);
+    if (is_unreliable(session, frame)) out_text(output->out, unreliable_mark);
     out_char(output->out, '\n');
 }
 
@@ -236,7 +243,7 @@ static void put_text_frame(struct stack_output *output, const struct stack_sessi
     struct out_buffer *out = output->out;
     size_t indent = put_number(out, frame);
     if (symbol) {
-        put_text_symbol(output, session, symbol);
+        put_text_symbol(output, session, frame, symbol);
         return;
     }
     put_text_frames(output, session, answer, indent);
@@ -246,6 +253,7 @@ static void put_text_frame(struct stack_output *output, const struct stack_sessi
     } else {
         output_certainty(output, answer);
     }
+    if (is_unreliable(session, frame)) out_text(out, unreliable_mark);
     out_char(out, '\n');
     if (!answer->frame_count || !output->explain || !is_merged(answer)) return;
     out_spaces(out, indent + 2);
@@ -343,18 +351,10 @@ static void put_json_symbol(struct stack_output *output, const struct stack_sess
     put_symbol_reason(output->out, symbol);
     out_char(output->out, '"');
     json->comma = true;
-    json_end_object(json);
 }
 
-static void put_json_frame(struct stack_output *output, const struct stack_session *session, size_t frame,
-                           struct json_out *json) {
-    const struct csn_stack_answer *answer = &session->answers[frame];
-    const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, frame);
-    json_begin_object(json);
-    if (symbol) {
-        put_json_symbol(output, session, symbol, json);
-        return;
-    }
+static void put_json_answer(struct stack_output *output, const struct stack_session *session,
+                            const struct csn_stack_answer *answer, struct json_out *json) {
     uint32_t reason = put_json_place(output, session, answer, json);
     if (is_merged(answer)) put_json_choice(output, json, answer);
     if (answer->status < 0) json_member_text(json, "error", output_failure(answer));
@@ -362,6 +362,19 @@ static void put_json_frame(struct stack_output *output, const struct stack_sessi
     if (output->explain && is_merged(answer)) {
         json_key(json, "choice");
         json_text(json, choice_text(answer));
+    }
+}
+
+static void put_json_frame(struct stack_output *output, const struct stack_session *session, size_t frame,
+                           struct json_out *json) {
+    const struct csn_stack_answer *answer = &session->answers[frame];
+    const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, frame);
+    json_begin_object(json);
+    if (symbol) put_json_symbol(output, session, symbol, json);
+    else put_json_answer(output, session, answer, json);
+    if (is_unreliable(session, frame)) {
+        json_key(json, "unreliable");
+        json_bool(json, true);
     }
     json_end_object(json);
 }
