@@ -66,7 +66,9 @@ static void read_requests(struct load *load, const char *path) {
 }
 
 static void connect_links(struct load *load, int port) {
-    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_port = htons((uint16_t)port),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     for (int i = 0; i < load->count; i++) {
         int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
         if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) stop("connect");

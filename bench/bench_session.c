@@ -133,7 +133,8 @@ int main(int argc, char **argv) {
     if (wait4(child, &status, 0, &usage) < 0 || status != 0) stop("the command failed");
     const struct timeval user = usage.ru_utime, kernel = usage.ru_stime;
     printf("{\"per_second\": %.0f, \"cpu_seconds\": %.3f, \"answer_bytes\": %.0f}\n", (double)s.request_count / seconds,
-           (double)(user.tv_sec + kernel.tv_sec) + (double)(user.tv_usec + kernel.tv_usec) / 1e6, (double)s.received / (double)s.request_count);
+           (double)(user.tv_sec + kernel.tv_sec) + (double)(user.tv_usec + kernel.tv_usec) / 1e6,
+           (double)s.received / (double)s.request_count);
     free(s.requests);
     return 0;
 }

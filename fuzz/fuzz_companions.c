@@ -37,7 +37,8 @@ static void give(struct companions *companions, const struct companion_file *fil
     uint8_t *copy = malloc(file->size ? file->size : 1);
     require(copy != NULL);
     memcpy(copy, file->bytes, file->size);
-    *out = (struct csn_companion){ .bytes = copy, .size = file->size, .path = "companion", .release = release, .context = companions };
+    *out =
+        (struct csn_companion){ .bytes = copy, .size = file->size, .path = "companion", .release = release, .context = companions };
     atomic_fetch_add(&companions->open, 1);
     companions->given++;
 }

@@ -48,7 +48,8 @@ static void compare(struct csni_span data, const uint8_t *bytes, size_t size) {
     uint8_t *theirs = malloc(ROOM);
     require(d && theirs);
     size_t their_size = 0;
-    enum libdeflate_result result = libdeflate_deflate_decompress(d, data.ptr + ZLIB_HEADER, data.size - ZLIB_HEADER, theirs, ROOM, &their_size);
+    enum libdeflate_result result =
+        libdeflate_deflate_decompress(d, data.ptr + ZLIB_HEADER, data.size - ZLIB_HEADER, theirs, ROOM, &their_size);
     require(result == LIBDEFLATE_SUCCESS && their_size == size && memcmp(theirs, bytes, size) == 0);
     free(theirs);
     libdeflate_free_decompressor(d);

@@ -24,9 +24,10 @@ static void require(bool condition) {
 
 /* ---- the server ---- */
 
-static const char example[] = "MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 libexample.so\nINFO CODE_ID 33221100554477668899AABBCCDDEEFF\n"
-                              "FILE 0 /src/example.c\nINLINE_ORIGIN 0 inner\nFUNC 1000 20 0 open_door\nINLINE 0 3 0 0 1000 8\n1000 10 12 0\n"
-                              "1010 10 14 0\nFUNC 1020 30 0 _ZN4ring4bellEv\n1020 30 21 0\nPUBLIC 2000 0 \"quoted\\name\n";
+static const char example[] =
+    "MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 libexample.so\nINFO CODE_ID 33221100554477668899AABBCCDDEEFF\n"
+    "FILE 0 /src/example.c\nINLINE_ORIGIN 0 inner\nFUNC 1000 20 0 open_door\nINLINE 0 3 0 0 1000 8\n1000 10 12 0\n"
+    "1010 10 14 0\nFUNC 1020 30 0 _ZN4ring4bellEv\n1020 30 21 0\nPUBLIC 2000 0 \"quoted\\name\n";
 
 static void forget_note(void *context, const char *name, enum store_status status, const struct artifact *artifact,
                         const char *why) {
@@ -46,7 +47,8 @@ static struct server *start_server(void) {
     require(scratch_store_take(server.store, "libexample.so.sym", example, sizeof(example) - 1, forget_note, NULL) == STORE_OK);
     snprintf(server.settings.source_root, sizeof(server.settings.source_root), "%s/no-sources", scratch_store_dir());
     snprintf(server.settings.web, sizeof(server.settings.web), "%s/no-page", scratch_store_dir());
-    struct index_pool_options options = { .store = server.store, .max_open = 64, .workers = 1, .threads = 1, .conversion_bytes = 1 << 28,
+    struct index_pool_options options = { .store = server.store, .max_open = 64, .workers = 1, .threads = 1,
+                                          .conversion_bytes = 1 << 28,
                                           .cache_bytes = 1 << 28, .refresh_s = 86400 };
     require(index_pool_open(&options, &server.pool, why, sizeof(why)) == 0);
     server.tokens = tokens_load(&server.settings, why, sizeof(why));

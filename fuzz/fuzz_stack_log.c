@@ -36,9 +36,13 @@ static void build_functions(struct csn_builder *builder) {
 
 /* ---- the command ---- */
 
-static bool keep(void *context, const char *bytes, size_t size) { return text_buffer_add(context, (struct csn_str){ bytes, size }); }
+static bool keep(void *context, const char *bytes, size_t size) {
+    return text_buffer_add(context, (struct csn_str){ bytes, size });
+}
 
-static struct csn_str str_of(const struct text_buffer *buffer) { return (struct csn_str){ buffer->bytes ? buffer->bytes : "", buffer->count }; }
+static struct csn_str str_of(const struct text_buffer *buffer) {
+    return (struct csn_str){ buffer->bytes ? buffer->bytes : "", buffer->count };
+}
 
 /* In place, in `out`. */
 static void fill(struct csn_str log, bool with_index, struct text_buffer *out) {

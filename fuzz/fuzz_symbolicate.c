@@ -52,7 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct csn_index *index = NULL;
     size_t used = 1 + count * FRAME_SIZE;
     if (csn_index_open_memory(data + used, size - used, NULL, &index, NULL) != CSN_OK) return 0;
-    const struct csn_module modules[] = { { .index = index, .start = 0x1000, .end = 0x100000 }, { .start = 0x200000, .end = 0x300000 } };
+    const struct csn_module modules[] = { { .index = index, .start = 0x1000, .end = 0x100000 },
+                                          { .start = 0x200000, .end = 0x300000 } };
     struct csn_symbolicator *s = NULL;
     require(csn_symbolicator_create(NULL, &s, NULL) == CSN_OK);
     require(csn_symbolicator_set_modules(s, modules, 2, NULL) == CSN_OK);

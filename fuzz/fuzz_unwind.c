@@ -131,7 +131,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         read_exceptions(bytes, kind & KIND_ARM64, &registers, &table, &text);
     } else {
         const struct csni_frame_section section = { .bytes = bytes, .addr = 0x5000, .address_size = kind & KIND_32_BITS ? 4 : 8,
-                                                    .big_endian = kind & KIND_BIG_ENDIAN, .is_debug_frame = kind & KIND_DEBUG_FRAME };
+                                                    .big_endian = kind & KIND_BIG_ENDIAN,
+                                                    .is_debug_frame = kind & KIND_DEBUG_FRAME };
         read_frames(&section, &registers, &table, &text);
     }
     csni_unwind_table_deinit(&table);

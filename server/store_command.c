@@ -329,7 +329,9 @@ static const struct verb {
     const char *name;
     int (*run)(struct store_run *run, char **paths, int count);
     bool takes_paths;
-} verbs[] = { { "add", add_paths, true }, { "list", list_store, false }, { "prune", prune_store, false }, { "fsck", fsck_store, false } };
+} verbs[] = {
+    { "add", add_paths, true }, { "list", list_store, false }, { "prune", prune_store, false }, { "fsck", fsck_store, false }
+};
 
 static void read_flag(struct store_run *run, const char *flag) {
     if (strcmp(flag, "json") == 0) run->is_json = true;
@@ -365,7 +367,8 @@ int store_command(struct settings *settings, int argc, char **argv, int first) {
         PUT_PARTS(stderr, "callsign: store ", name, ": takes no PATH, but '", argv[first + 2], "' is given");
         return FAILED;
     }
-    if (strcmp(name, "add") != 0 && strncmp(settings->store, "s3://", 5) != 0 && (stat(settings->store, &st) < 0 || !S_ISDIR(st.st_mode))) {
+    if (strcmp(name, "add") != 0 && strncmp(settings->store, "s3://", 5) != 0 &&
+        (stat(settings->store, &st) < 0 || !S_ISDIR(st.st_mode))) {
         complain(settings->store, "there is no such store");
         return FAILED;
     }

@@ -120,7 +120,8 @@ static bool format_is_known(const char *name) {
 static bool names_can_change(const struct convert_values *values) {
     if (!values->shorten && !values->shorten_nested) return true;
     if (values->call_sites.count) {
-        cli_error(NULL, "options '--shorten-names' and '--call-sites' exclude each other: call-site patterns need the original names");
+        cli_error(NULL,
+                  "options '--shorten-names' and '--call-sites' exclude each other: call-site patterns need the original names");
         return false;
     }
     return true;

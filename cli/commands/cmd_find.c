@@ -90,8 +90,8 @@ static void put_query(struct find_run *run, const struct find_query *query, cons
     json_end_line(&json);
 }
 
-static enum exit_code find_all(struct find_run *run, const char *path, const struct csn_index *index, const struct find_query *queries,
-                               size_t count) {
+static enum exit_code find_all(struct find_run *run, const char *path, const struct csn_index *index,
+                               const struct find_query *queries, size_t count) {
     bool has_all = true;
     if (!find_walk_init(&run->walk, index, queries, count)) {
         cli_error_memory("names");

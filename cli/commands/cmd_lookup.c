@@ -115,7 +115,9 @@ static bool option_address(const char *name, const char *text, bool (*parse)(con
     return false;
 }
 
-static bool parse_address_text(const char *text, uint64_t *out) { return address_parse((struct csn_str){ text, strlen(text) }, out); }
+static bool parse_address_text(const char *text, uint64_t *out) {
+    return address_parse((struct csn_str){ text, strlen(text) }, out);
+}
 
 static bool parse_pid(const char *text, uint64_t *out) {
     size_t digits = strspn(text, "0123456789");

@@ -87,8 +87,11 @@ static bool find_formats(const struct profile_values *values, enum profile_kind 
     *from = given ? given->input : PROFILE_KIND_DETECT;
     *to = values->to ? format_named(values->to) : format_of_path(values->out);
     if (*to && (*to)->output != CSN_PROFILE_DETECT) return true;
-    if (values->to) cli_error(NULL, "no output format '%s' (pprof, firefox, otlp, otlp-json, perf-script, folded, html)", values->to);
-    else cli_error(values->out, "the name does not tell the format: use --to (pprof, firefox, otlp, otlp-json, perf-script, folded, html)");
+    if (values->to)
+        cli_error(NULL, "no output format '%s' (pprof, firefox, otlp, otlp-json, perf-script, folded, html)", values->to);
+    else
+        cli_error(values->out,
+                  "the name does not tell the format: use --to (pprof, firefox, otlp, otlp-json, perf-script, folded, html)");
     return false;
 }
 

@@ -43,7 +43,8 @@ static void report_missing(struct diff_out *diff, int side, const struct path_li
 
 bool diff_files(struct diff_out *diff, diff_file_callback *callback, bool shares_too_much[2]) {
     struct path_list lists[2] = { { NULL, 0 }, { NULL, 0 } };
-    bool good = gather(&diff->inputs[0], &lists[0], &shares_too_much[0]) && gather(&diff->inputs[1], &lists[1], &shares_too_much[1]);
+    bool good =
+        gather(&diff->inputs[0], &lists[0], &shares_too_much[0]) && gather(&diff->inputs[1], &lists[1], &shares_too_much[1]);
     for (int side = 0; good && side < 2; side++) report_missing(diff, side, lists, callback);
     free(lists[0].items);
     free(lists[1].items);

@@ -115,7 +115,8 @@ static bool gather(struct walk *walk, int side, uint64_t start) {
         struct diff_function *function = &group->items[group->count++];
         *function = read_at(list->index, idx, start);
         if (function->status >= 0 && !whole_names_read(&list->names, idx, &function->function.name)) return false;
-        if (!read_budget_spend(&walk->capacity.left[side], 1 + function->function.name.len + function->function.record_size)) return false;
+        if (!read_budget_spend(&walk->capacity.left[side], 1 + function->function.name.len + function->function.record_size))
+            return false;
         list->next++;
     }
     /* A lookup takes size 0 for "up to the next function", which is how some formats write it. */

@@ -44,7 +44,8 @@ static void put_text_header(struct dump *dump, const char *path) {
 
 static void put_json_header(struct dump *dump, const char *path) {
     const struct csn_index_info *info = &dump->info;
-    const char version[] = { (char)('0' + (info->format_version >> 16) % 10), '.', (char)('0' + (info->format_version & 0xffff) % 10), 0 };
+    const char version[] = { (char)('0' + (info->format_version >> 16) % 10), '.',
+                             (char)('0' + (info->format_version & 0xffff) % 10), 0 };
     struct json_out json = json_on(&dump->out);
     json_begin_object(&json);
     json_key(&json, "header");

@@ -30,7 +30,8 @@ static struct csn_str word_of(const char *text) {
     static const char declared[] = "decltype";
     struct csn_str none = { "", 0 };
     size_t end = strcspn(text, "(<");
-    if (strstr(text, "operator") || strncmp(text, "std::", 5) == 0 || (text[end] == '(' && end && text[end - 1] == ' ')) return none;
+    if (strstr(text, "operator") || strncmp(text, "std::", 5) == 0 || (text[end] == '(' && end && text[end - 1] == ' '))
+        return none;
     while (end && !is_word_char(text[end - 1])) {
         end--;
         if (text[end] == '}' || is_wide(text[end])) return none;

@@ -120,7 +120,9 @@ static bool match_row(struct find_walk *walk, const struct csn_function *functio
         walk->has_run[q] = row->line == walk->queries[q].line && row->file < walk->file_count &&
                            walk->is_file[q * walk->file_count + row->file];
         if (!walk->has_run[q] || was) continue;
-        const struct find_match match = { .addr = row->addr, .size = function->size, .function = idx, .file = row->file, .line = row->line };
+        const struct find_match match = {
+            .addr = row->addr, .size = function->size, .function = idx, .file = row->file, .line = row->line
+        };
         if (!add_match(walk, q, &match)) return false;
     }
     return true;

@@ -37,7 +37,8 @@ static csn_status walk_status(const struct find_walk *walk, struct csn_error *er
 }
 
 /* Those among the candidates. */
-static csn_status keep_named(const struct csn_index *index, struct csn_str name, struct name_candidates *candidates, struct csn_error *err) {
+static csn_status keep_named(const struct csn_index *index, struct csn_str name, struct name_candidates *candidates,
+                             struct csn_error *err) {
     struct find_walk walk;
     size_t kept = 0;
     if (!find_walk_init(&walk, index, NULL, 0)) return CSN_E_MEMORY;
@@ -55,7 +56,8 @@ static csn_status keep_named(const struct csn_index *index, struct csn_str name,
 /* False: it is not to be had, now or at all. */
 static bool has_table(struct name_finder *finder, const struct csn_index *index, bool with_words) {
     if (finder->table.items && (finder->table.has_words || !with_words)) return true;
-    const bool is_due = with_words ? finder->shown_cost >= COST_OF_WORDS : finder->stored_cost >= COST_OF_STORED && !finder->is_remote;
+    const bool is_due =
+        with_words ? finder->shown_cost >= COST_OF_WORDS : finder->stored_cost >= COST_OF_STORED && !finder->is_remote;
     if (!is_due || finder->has_no_table) return false;
     finder->has_no_table = !name_table_make(&finder->table, index, with_words);
     return !finder->has_no_table;

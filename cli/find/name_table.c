@@ -30,7 +30,8 @@ static void pass_bracket(struct word_walk *walk) {
     const struct csn_str name = walk->name;
     const size_t at = walk->at;
     const char c = name.ptr[at];
-    if (c == '(' && !walk->depth && at && name.ptr[at - 1] == ' ' && (byte_at(name, at + 1) == '*' || byte_at(name, at + 1) == '&')) return;
+    if (c == '(' && !walk->depth && at && name.ptr[at - 1] == ' ' && (byte_at(name, at + 1) == '*' || byte_at(name, at + 1) == '&'))
+        return;
     if (c == '<' || c == '(') walk->depth++;
     else if ((c == '>' || c == ')') && walk->depth) walk->depth--;
 }
@@ -62,7 +63,8 @@ struct table_maker {
 };
 
 static bool add_entry(struct name_table *table, struct csn_str text, uint32_t function) {
-    if (table->count == NAME_TABLE_ENTRIES || !reserve_items(&table->items, &table->capacity, table->count + 1, sizeof(*table->items)))
+    if (table->count == NAME_TABLE_ENTRIES ||
+        !reserve_items(&table->items, &table->capacity, table->count + 1, sizeof(*table->items)))
         return false;
     table->items[table->count++].key = key_of(text, function);
     return true;

@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-csn_status functions_of_name(const struct csn_index *index, struct csn_str name, uint32_t **out, size_t *count, struct csn_error *err) {
+csn_status functions_of_name(const struct csn_index *index, struct csn_str name, uint32_t **out, size_t *count,
+                             struct csn_error *err) {
     enum { USUAL_COUNT = 64 };
     *out = NULL;
     *count = 0;

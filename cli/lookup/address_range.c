@@ -29,7 +29,9 @@ static uint32_t first_function(const struct range_steps *steps) {
 void range_steps_init(struct range_steps *steps, const struct csn_index *index, uint64_t start, uint64_t end) {
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
-    *steps = (struct range_steps){ .index = index, .start = start, .end = end, .function_count = info.function_count, .last = NO_ADDRESS };
+    *steps = (struct range_steps){
+        .index = index, .start = start, .end = end, .function_count = info.function_count, .last = NO_ADDRESS
+    };
     steps->function = info.binary_count ? 0 : first_function(steps);
 }
 

@@ -47,7 +47,9 @@ static bool ends_parse(struct csn_str text, uint64_t *start, uint64_t *end) {
     return false;
 }
 
-bool address_range_parse(struct csn_str text, uint64_t *start, uint64_t *end) { return ends_parse(text, start, end) && *start < *end; }
+bool address_range_parse(struct csn_str text, uint64_t *start, uint64_t *end) {
+    return ends_parse(text, start, end) && *start < *end;
+}
 
 static const char file_prefix[] = "file:";
 enum { PREFIX_SIZE = sizeof(file_prefix) - 1 };

@@ -337,15 +337,16 @@ struct symbol_answers {
 static bool put_behind_start(struct symbol_answers *answers, uint64_t start) {
     uint64_t addr;
     if (__builtin_add_overflow(start, answers->offset, &addr)) return false;
-    if (!answers->has_last || start != answers->last) put_pc(answers->target, answers->printer, addr + answers->target->slide, answers->out);
+    if (!answers->has_last || start != answers->last)
+        put_pc(answers->target, answers->printer, addr + answers->target->slide, answers->out);
     answers->last = start;
     answers->has_last = true;
     return true;
 }
 
 /* A name as the index has it. CSN_NONE: it has no function of that name. */
-static csn_status put_stored_name(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, struct csn_str name,
-                                  struct csn_error *err) {
+static csn_status put_stored_name(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index,
+                                  struct csn_str name, struct csn_error *err) {
     size_t count;
     uint64_t start;
     uint32_t *matches;
@@ -358,8 +359,8 @@ static csn_status put_stored_name(struct symbol_answers *answers, struct name_fi
 }
 
 /* Functions that `callsign find` has for the name. */
-static csn_status put_demangled_name(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, const char *name,
-                                     struct csn_error *err) {
+static csn_status put_demangled_name(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index,
+                                     const char *name, struct csn_error *err) {
     size_t count;
     uint64_t *starts;
     csn_status status = name_finder_shown(finder, index, name, &starts, &count, err);
@@ -371,8 +372,8 @@ static csn_status put_demangled_name(struct symbol_answers *answers, struct name
 }
 
 /* Of an index whose server failed the command itself says so. */
-static void put_symbol_of(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index, const char *path,
-                          const char *name) {
+static void put_symbol_of(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index,
+                          const char *path, const char *name) {
     struct csn_error err = CSN_ERROR_INIT;
     answers->has_last = false;
     csn_status status = put_stored_name(answers, finder, index, str_of(name), &err);
@@ -399,7 +400,8 @@ static const char *put_symbol(struct lookup_target *target, struct answer_printe
         if (index) put_symbol_of(&answers, &segment->finder, index, segment->module.path.ptr, name);
     }
     free(name);
-    if (answers.failed) return answers.found ? "a name that could not be looked for everywhere" : "a name that could not be looked for";
+    if (answers.failed)
+        return answers.found ? "a name that could not be looked for everywhere" : "a name that could not be looked for";
     return answers.found ? NULL : "neither an address nor an offset within 64 bits from a function of the index";
 }
 

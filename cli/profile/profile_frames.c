@@ -95,7 +95,9 @@ static bool locate_frame(struct profile_frames *frames, size_t i, size_t *next_i
     struct stack_session *session = frames->session;
     const struct csn_stack_frame *frame = &session->frames[i];
     const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, i);
-    struct csn_profile_location location = { .module = CSN_PROFILE_NO_MODULE, .name = frames->names[i], .flags = frame->flags & LOOKUP };
+    struct csn_profile_location location = { .module = CSN_PROFILE_NO_MODULE,
+                                             .name = frames->names[i],
+                                             .flags = frame->flags & LOOKUP };
     const struct stack_module *module = NULL;
     if (symbol) {
         location.name = frame_symbol_name(&session->frame_symbols, symbol);

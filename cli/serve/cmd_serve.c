@@ -33,11 +33,13 @@ static const struct option_spec options[] = {
     SERVE_TEXT("cache-dir", cache_dir, "DIR", "of a bucket: where its files are kept"),
     SERVE_TEXT("tls-certificate", tls_certificate, "FILE", "PEM file of the certificate: HTTPS"),
     SERVE_TEXT("tls-key", tls_key, "FILE", "PEM file of its private key"),
-    { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct serve_values, threads), .max = 256, .value_name = "N",
+    { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct serve_values, threads), .max = 256,
+      .value_name = "N",
       .help = "threads that serve connections (default: one per core)" },
     SERVE_TEXT("log-level", log_level, "LEVEL", "info (default), error or none"),
     SERVE_TEXTS("set", settings, "KEY=VALUE", "any setting of the configuration file; can be repeated"),
-    { .name = "demo", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, demo), .help = "fill an empty store with examples" },
+    { .name = "demo", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, demo),
+      .help = "fill an empty store with examples" },
 };
 
 static void put_list(struct server_arguments *arguments, const char *key, const struct text_list *list) {

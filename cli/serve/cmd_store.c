@@ -27,11 +27,13 @@ static const struct option_spec options[] = {
       .help = "prune: remove files that were stored longer ago", .verbs = "prune" },
     { .name = "keep", .kind = OPTION_TEXT, .offset = offsetof(struct store_values, keep), .value_name = "FILE",
       .help = "prune: ids, names or paths, one a line, that stay", .verbs = "prune" },
-    { .name = "dry-run", .kind = OPTION_FLAG, .offset = offsetof(struct store_values, dry_run), .help = "prune: only print what would be removed",
+    { .name = "dry-run", .kind = OPTION_FLAG, .offset = offsetof(struct store_values, dry_run),
+      .help = "prune: only print what would be removed",
       .verbs = "prune" },
     { .name = "cache-dir", .kind = OPTION_TEXT, .offset = offsetof(struct store_values, cache_dir), .value_name = "DIR",
       .help = "of a bucket: where its files are kept" },
-    { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct store_values, quiet), .help = "print errors only" },
+    { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct store_values, quiet),
+      .help = "print errors only" },
 };
 
 static void put_flag(struct server_arguments *arguments, const char *word, bool is_given) {
@@ -65,9 +67,10 @@ const struct command store_command = {
     .name = "store",
     .arguments = "add|list|prune|fsck --store DIR [PATH...]",
     .summary = "fill, list and check a symbol store",
-    .description = "add: stores images, debug files, Breakpad symbol files, PDBs and indexes; folders are searched for them, and so are\n"
-                   "packages and archives (.deb, .rpm, .apk, .ipa, .zip, .tar). list: what the store has. prune: removes old files.\n"
-                   "fsck: compares every file with the catalogue and names what is damaged; exit status 1 if there is any.\n",
+    .description =
+        "add: stores images, debug files, Breakpad symbol files, PDBs and indexes; folders are searched for them, and so are\n"
+        "packages and archives (.deb, .rpm, .apk, .ipa, .zip, .tar). list: what the store has. prune: removes old files.\n"
+        "fsck: compares every file with the catalogue and names what is damaged; exit status 1 if there is any.\n",
     .example = "callsign store add --store symbols build/app",
     .verbs = "add list prune fsck",
     .min_operands = 1,

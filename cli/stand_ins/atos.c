@@ -140,7 +140,9 @@ static bool open_module(struct atos *a) {
 
 int atos_main(int argc, char **argv) {
     static struct atos a;
-    a = (struct atos){ .program = argv[0], .delimiter = "\n", .request = { .names = LLVM_NAME_LINKAGE, .paths = LLVM_PATH_ABSOLUTE, .demangle = true } };
+    a = (struct atos){ .program = argv[0],
+                       .delimiter = "\n",
+                       .request = { .names = LLVM_NAME_LINKAGE, .paths = LLVM_PATH_ABSOLUTE, .demangle = true } };
     int at = read_options(&a, argc, argv);
     if (at < 0 || !a.path) return refuse_usage(&a);
     if (!open_module(&a)) return 1;

@@ -35,7 +35,9 @@ static int buffer_count(int64_t type) {
     return is_fixed ? 2 : -1;
 }
 
-static bool is_named(struct csn_str name, const char *text) { return name.len == strlen(text) && memcmp(name.ptr, text, name.len) == 0; }
+static bool is_named(struct csn_str name, const char *text) {
+    return name.len == strlen(text) && memcmp(name.ptr, text, name.len) == 0;
+}
 
 static bool read_module(struct flat_table field, int64_t type, struct ipc_column *out) {
     if (flat_field_table(field, FIELD_DICTIONARY).at) return false;
@@ -155,7 +157,8 @@ bool ipc_batch_open(const struct ipc_schema *schema, struct flat_table header, s
                     struct ipc_batch *out, const char **fault) {
     int64_t rows = flat_field(header, BATCH_LENGTH, 8, 0);
     struct flat_table compression = flat_field_table(header, BATCH_COMPRESSION);
-    struct batch_reader reader = { .buffers = flat_field_vector(header, BATCH_BUFFERS, PAIR_SIZE), .body = body, .is_compressed = compression.at,
+    struct batch_reader reader = { .buffers = flat_field_vector(header, BATCH_BUFFERS, PAIR_SIZE), .body = body,
+                                   .is_compressed = compression.at,
                                    .inflated_max = inflated_max, .out = out };
     *out = (struct ipc_batch){ .schema = *schema };
     *fault = "the batch has a negative number of rows, or more than 2^31";

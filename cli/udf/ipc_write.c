@@ -12,7 +12,8 @@ static const char magic[] = "ARROW1";
 
 static void put_schema(struct flat_out *flat, size_t from) {
     struct flat_member schema[] = { { .id = 1, .size = 4 } };
-    struct flat_member field[] = { { .id = 0, .size = 4 }, { .id = 1, .size = 1, .value = 1 }, { .id = 2, .size = 1, .value = TYPE_UTF8 },
+    struct flat_member field[] = { { .id = 0, .size = 4 }, { .id = 1, .size = 1, .value = 1 },
+                                   { .id = 2, .size = 1, .value = TYPE_UTF8 },
                                    { .id = 3, .size = 4 }, { .id = 5, .size = 4 } };
     flat_table(flat, from, schema, 1);
     flat_vector(flat, schema[0].at, 1, 4);
@@ -54,7 +55,9 @@ static uint32_t put_message(struct ipc_writer *writer, unsigned kind, uint64_t e
     uint8_t bytes[METADATA_MAX];
     struct flat_out flat = { bytes, 0 };
     uint64_t body = kind == KIND_BATCH ? (ends_size + 7) / 8 * 8 + (text_size + 7) / 8 * 8 : 0;
-    struct flat_member message[] = { { .id = 0, .size = 2, .value = VERSION_5 }, { .id = 1, .size = 1, .value = kind }, { .id = 2, .size = 4 },
+    struct flat_member message[] = { { .id = 0, .size = 2, .value = VERSION_5 },
+                                     { .id = 1, .size = 1, .value = kind },
+                                     { .id = 2, .size = 4 },
                                      { .id = 3, .size = 8, .value = body } };
     flat_put(&flat, 0, 4);
     flat_table(&flat, 0, message, 4);
@@ -114,7 +117,9 @@ void ipc_writer_put_batch(struct ipc_writer *writer) {
 static void put_footer(struct ipc_writer *writer) {
     enum { FIXED = 1024, BLOCK_SIZE = 24 };
     struct flat_out flat = { malloc(FIXED + writer->block_count * BLOCK_SIZE), 0 };
-    struct flat_member footer[] = { { .id = 0, .size = 2, .value = VERSION_5 }, { .id = 1, .size = 4 }, { .id = 2, .size = 4 }, { .id = 3, .size = 4 } };
+    struct flat_member footer[] = {
+        { .id = 0, .size = 2, .value = VERSION_5 }, { .id = 1, .size = 4 }, { .id = 2, .size = 4 }, { .id = 3, .size = 4 }
+    };
     if (!flat.bytes) {
         writer->no_memory = true;
         return;

@@ -73,7 +73,9 @@ static bool decode_blocks(struct lz4 *s, bool has_checksums) {
 
 bool lz4_frame_decode(struct csn_str frame, char *out, size_t size) {
     enum { MAGIC = 0x184D2204, BLOCK_CHECKSUM = 0x10, CONTENT_SIZE = 0x08, DICTIONARY = 0x01, VERSION = 0x40 };
-    struct lz4 s = { .at = (const uint8_t *)frame.ptr, .out = (uint8_t *)out, .out_start = (uint8_t *)out, .out_end = (uint8_t *)out + size };
+    struct lz4 s = {
+        .at = (const uint8_t *)frame.ptr, .out = (uint8_t *)out, .out_start = (uint8_t *)out, .out_end = (uint8_t *)out + size
+    };
     uint32_t magic;
     s.end = s.at + frame.len;
     if (!read_u32(&s, &magic) || magic != MAGIC || s.end - s.at < 3) return false;

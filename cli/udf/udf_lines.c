@@ -132,4 +132,6 @@ static void put_json_each_row(struct out_buffer *out, struct csn_str answer) {
     json_end_line(&json);
 }
 
-const struct udf_format udf_json_each_row = { .name = "JSONEachRow", .by_line = true, .read = read_json_each_row, .put = put_json_each_row };
+const struct udf_format udf_json_each_row = {
+    .name = "JSONEachRow", .by_line = true, .read = read_json_each_row, .put = put_json_each_row
+};

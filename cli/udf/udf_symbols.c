@@ -101,8 +101,10 @@ static void make_arrow_rows(const struct udf_rows *rows, struct arrow_rows *to) 
         .field_pointers = { &to->fields[0], &to->fields[1] },
         .array = { .length = rows->count, .n_buffers = 1, .buffers = to->buffers, .n_children = 2, .children = to->column_pointers,
                    .release = release_array },
-        .columns = { { .length = rows->count, .null_count = -1, .n_buffers = 3, .buffers = to->module_buffers, .release = release_array },
-                     { .length = rows->count, .null_count = -1, .n_buffers = 2, .buffers = to->address_buffers, .release = release_array } },
+        .columns = { { .length = rows->count, .null_count = -1, .n_buffers = 3, .buffers = to->module_buffers,
+                       .release = release_array },
+                     { .length = rows->count, .null_count = -1, .n_buffers = 2, .buffers = to->address_buffers,
+                       .release = release_array } },
         .column_pointers = { &to->columns[0], &to->columns[1] },
         .module_buffers = { rows->has_module, rows->module_ends, rows->text },
         .address_buffers = { rows->has_address, rows->addresses },
@@ -202,7 +204,8 @@ static bool make_answer(struct udf_symbols *symbols, const struct udf_rows *rows
 static bool put_answers(struct udf_symbols *symbols, const struct udf_rows *rows, const struct ArrowArray *answers,
                         void (*put)(void *context, struct csn_str answer), void *context) {
     const struct ArrowArray *frames = answers->children[0], *frame = frames->children[0];
-    const struct answer_columns columns = { frames->buffers[1], text_column_of(frame->children[0]), text_column_of(answers->children[1]) };
+    const struct answer_columns columns = { frames->buffers[1], text_column_of(frame->children[0]),
+                                            text_column_of(answers->children[1]) };
     for (uint32_t row = 0; row < rows->count; row++) {
         struct csn_str answer;
         if (!make_answer(symbols, rows, &columns, row, &answer)) return false;

@@ -73,7 +73,9 @@ MHD_socket MHD_quiesce_daemon(struct MHD_Daemon *d) { (void)d; return -1; }
 
 /* ---- requests ---- */
 
-static int hex_digit(char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1; }
+static int hex_digit(char c) {
+    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
 
 void fake_decode(char *text) {
     char *out = text;
@@ -90,7 +92,9 @@ void fake_decode(char *text) {
     *out = 0;
 }
 
-static bool is_of_kind(const struct fake_field *field, enum MHD_ValueKind kind) { return ((unsigned)field->kind & (unsigned)kind) != 0; }
+static bool is_of_kind(const struct fake_field *field, enum MHD_ValueKind kind) {
+    return ((unsigned)field->kind & (unsigned)kind) != 0;
+}
 
 const char *MHD_lookup_connection_value(struct MHD_Connection *c, enum MHD_ValueKind kind, const char *key) {
     for (size_t i = 0; i < c->request->field_count; i++) {

@@ -48,7 +48,8 @@ struct symbol_store *scratch_store_open(void) {
     char why[256] = "";
     limit_files();
     remove_folder();
-    snprintf(folder, sizeof(folder), "%.80s/callsign-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : wanted ? wanted : "/tmp");
+    snprintf(folder, sizeof(folder), "%.80s/callsign-fuzz-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : wanted ? wanted : "/tmp");
     require(mkdtemp(folder) != NULL, folder);
     struct store_options options = { .dir = folder };
     require(symbol_store_open(&options, &store, why, sizeof(why)) == 0, why);

@@ -71,7 +71,8 @@ void text_decimal(struct text *text, uint64_t value) {
 /* Bytes of the UTF-8 sequence at `s`; 0: it is not one (Unicode 15, table 3-7). */
 static size_t utf8_length(const unsigned char *s, size_t size) {
     unsigned lead = s[0];
-    size_t need = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+    size_t need = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 :
+                  lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
     if (need > size || need == 0) return 0;
     for (size_t i = 1; i < need; i++)
         if ((s[i] & 0xc0) != 0x80) return 0;

@@ -354,7 +354,9 @@ int server_start(struct server *server, char *why, size_t why_size) {
         free(key);
         return -1;
     }
-    struct MHD_OptionItem tls[] = { { MHD_OPTION_HTTPS_MEM_KEY, 0, key }, { MHD_OPTION_HTTPS_MEM_CERT, 0, certificate }, { MHD_OPTION_END, 0, NULL } };
+    struct MHD_OptionItem tls[] = { { MHD_OPTION_HTTPS_MEM_KEY, 0, key },
+                                    { MHD_OPTION_HTTPS_MEM_CERT, 0, certificate },
+                                    { MHD_OPTION_END, 0, NULL } };
     struct MHD_OptionItem none[] = { { MHD_OPTION_END, 0, NULL } };
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | (is_tls ? MHD_USE_TLS : 0);
     server->daemon = MHD_start_daemon(

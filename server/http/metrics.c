@@ -1,7 +1,8 @@
 /* Counts for /metrics. */
 #include "http/metrics.h"
 
-static const uint64_t bounds[METRIC_BUCKETS] = { 100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 1000000, 10000000, 60000000 };
+static const uint64_t bounds[METRIC_BUCKETS] = { 100,   250,   500,    1000,   2500,    5000,     10000,
+                                                 25000, 50000, 100000, 250000, 1000000, 10000000, 60000000 };
 
 uint64_t metric_bucket_bound(int bucket) { return bucket < METRIC_BUCKETS ? bounds[bucket] : 0; }
 

@@ -73,8 +73,8 @@ void arrow_add_row(struct arrow_answer *answer, struct lookup *lookup, struct sy
 enum { COLUMNS = 7 };
 
 static void list_columns(struct arrow_answer *answer, struct arrow_column *out[COLUMNS]) {
-    struct arrow_column *all[COLUMNS] = { &answer->frames, &answer->function, &answer->offset, &answer->file, &answer->line, &answer->inlined,
-                                          &answer->reason };
+    struct arrow_column *all[COLUMNS] = { &answer->frames, &answer->function, &answer->offset, &answer->file,
+                                          &answer->line,   &answer->inlined,  &answer->reason };
     memcpy(out, all, sizeof(all));
 }
 
@@ -116,11 +116,14 @@ struct field {
     size_t child_count;
 };
 static const struct field frame_fields[] = {
-    { "function", TYPE_UTF8, 0, true, NULL, 0 }, { "offset", TYPE_INT, 64, false, NULL, 0 }, { "file", TYPE_UTF8, 0, true, NULL, 0 },
-    { "line", TYPE_INT, 32, true, NULL, 0 },     { "inlined", TYPE_BOOL, 0, false, NULL, 0 },
+    { "function", TYPE_UTF8, 0, true, NULL, 0 }, { "offset", TYPE_INT, 64, false, NULL, 0 },
+    { "file", TYPE_UTF8, 0, true, NULL, 0 },     { "line", TYPE_INT, 32, true, NULL, 0 },
+    { "inlined", TYPE_BOOL, 0, false, NULL, 0 },
 };
-static const struct field item_fields[] = { { "item", TYPE_STRUCT, 0, false, frame_fields, sizeof(frame_fields) / sizeof(frame_fields[0]) } };
-static const struct field answer_fields[] = { { "frames", TYPE_LIST, 0, true, item_fields, 1 }, { "reason", TYPE_UTF8, 0, true, NULL, 0 } };
+static const struct field item_fields[] = { { "item", TYPE_STRUCT, 0, false, frame_fields,
+                                              sizeof(frame_fields) / sizeof(frame_fields[0]) } };
+static const struct field answer_fields[] = { { "frames", TYPE_LIST, 0, true, item_fields, 1 },
+                                              { "reason", TYPE_UTF8, 0, true, NULL, 0 } };
 
 /* The depth is that of the tables above. */
 static void put_fields(struct flat_out *flat, size_t from, const struct field *fields, size_t count) {
@@ -129,7 +132,8 @@ static void put_fields(struct flat_out *flat, size_t from, const struct field *f
     for (size_t i = 0; i < count; i++) flat_put(flat, 0, 4);
     for (size_t i = 0; i < count; i++) {
         struct flat_member field[] = { { .id = 0, .size = 4 }, { .id = 1, .size = 1, .value = fields[i].is_nullable },
-                                       { .id = 2, .size = 1, .value = fields[i].type }, { .id = 3, .size = 4 }, { .id = 5, .size = 4 } };
+                                       { .id = 2, .size = 1, .value = fields[i].type }, { .id = 3, .size = 4 },
+                                       { .id = 5, .size = 4 } };
         struct flat_member integer[] = { { .id = 0, .size = 4, .value = fields[i].bits }, { .id = 1, .size = 1, .value = 0 } };
         flat_table(flat, first + 4 * i, field, sizeof(field) / sizeof(field[0]));
         flat_string(flat, field[0].at, fields[i].name);
@@ -139,7 +143,9 @@ static void put_fields(struct flat_out *flat, size_t from, const struct field *f
 }
 
 static void begin_message(struct flat_out *flat, unsigned kind, uint64_t body, size_t *header_at) {
-    struct flat_member message[] = { { .id = 0, .size = 2, .value = VERSION_5 }, { .id = 1, .size = 1, .value = kind }, { .id = 2, .size = 4 },
+    struct flat_member message[] = { { .id = 0, .size = 2, .value = VERSION_5 },
+                                     { .id = 1, .size = 1, .value = kind },
+                                     { .id = 2, .size = 4 },
                                      { .id = 3, .size = 8, .value = body } };
     flat_put(flat, 0, 4);
     flat_table(flat, 0, message, 4);
@@ -203,7 +209,9 @@ static void list_batch(const struct arrow_answer *answer, struct batch *out) {
 static uint64_t padded(uint64_t size) { return (size + 7) / 8 * 8; }
 
 static void put_batch_header(struct flat_out *flat, size_t from, const struct batch *batch) {
-    struct flat_member header[] = { { .id = 0, .size = 8, .value = batch->nodes[0][0] }, { .id = 1, .size = 4 }, { .id = 2, .size = 4 } };
+    struct flat_member header[] = { { .id = 0, .size = 8, .value = batch->nodes[0][0] },
+                                    { .id = 1, .size = 4 },
+                                    { .id = 2, .size = 4 } };
     uint64_t at = 0;
     flat_table(flat, from, header, 3);
     flat_vector(flat, header[1].at, batch->node_count, 8);

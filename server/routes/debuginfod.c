@@ -143,7 +143,9 @@ enum http_done debuginfod_file(struct http_request *request) {
     else if (strcmp(kind, "executable") == 0) query.kinds = ARTIFACT_EXECUTABLE;
     else if (strcmp(kind, "gsym") == 0) query.kinds = ARTIFACT_GSYM;
     else if (strcmp(kind, "breakpad") == 0) query.kinds = ARTIFACT_BREAKPAD;
-    else return respond_error(request, 400, "'%.40s' is not debuginfo, executable, source, section, gsym, breakpad or symbolize", kind);
+    else
+        return respond_error(request, 400, "'%.40s' is not debuginfo, executable, source, section, gsym, breakpad or symbolize",
+                             kind);
     return answer_tree_query(request, &query);
 }
 

@@ -240,7 +240,8 @@ static bool is_same_module(const struct moz_module *a, const struct moz_module *
 /* The first of the equal ones. */
 static struct moz_module *first_of(const struct moz_job *job, const struct module_slots *slots, size_t i) {
     struct moz_module *module = &job->modules[i];
-    size_t at = (size_t)((text_hash(module->name, strlen(module->name)) * 31 ^ text_hash(module->id, strlen(module->id))) >> 20) & slots->mask;
+    size_t at = (size_t)((text_hash(module->name, strlen(module->name)) * 31 ^ text_hash(module->id, strlen(module->id))) >> 20) &
+                slots->mask;
     for (; slots->numbers[at]; at = (at + 1) & slots->mask)
         if (is_same_module(&job->modules[slots->numbers[at] - 1], module)) return &job->modules[slots->numbers[at] - 1];
     slots->numbers[at] = (uint32_t)i + 1;

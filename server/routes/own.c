@@ -66,7 +66,8 @@ static void open_module(struct own_request *own, const json_t *value, struct own
     if (!build_id || !build_id_canonical(build_id, strlen(build_id), key.build_id)) key.build_id[0] = 0;
     if (!debug_id || !debug_id_canonical(debug_id, key.debug_id)) key.debug_id[0] = 0;
     snprintf(out->why, sizeof(out->why), "the module has no build_id or debug_id");
-    if (pool_status_is_passing(symbols_acquire(own->http->server->pool, &key, &out->symbols, out->why, sizeof(out->why)))) own->is_unreachable = true;
+    if (pool_status_is_passing(symbols_acquire(own->http->server->pool, &key, &out->symbols, out->why, sizeof(out->why))))
+        own->is_unreachable = true;
 }
 
 /* The slot of a name, or the free one where it belongs. */

@@ -130,7 +130,8 @@ static bool run_stream(struct arrow_run *run) {
         if (mark != UINT32_MAX) return fail(run, 400, "no Arrow message: need a stream of Arrow 0.15 or later");
         if (!size) return run->has_schema || fail(run, 400, "the stream has no schema");
         if (size > METADATA_MAX || size > rest.len - PREFIX) return fail(run, 400, "the stream ends within a message");
-        if (!ipc_message_read((struct csn_str){ rest.ptr + PREFIX, (size_t)size }, &message)) return fail(run, 400, "a message is damaged");
+        if (!ipc_message_read((struct csn_str){ rest.ptr + PREFIX, (size_t)size }, &message))
+            return fail(run, 400, "a message is damaged");
         size_t whole = PREFIX + (size_t)size;
         if (message.body_size > rest.len - whole) return fail(run, 400, "the stream ends within a message");
         if (!run_message(run, &message, (struct csn_str){ rest.ptr + whole, (size_t)message.body_size })) return false;

@@ -119,7 +119,8 @@ static json_t *module_answer(const struct sentry_module *module) {
     json_object_set_new(features, "has_sources", json_false());
     json_object_set_new(out, "debug_status", json_string(words[module->status]));
     json_object_set_new(out, "features", features);
-    json_object_set_new(out, "arch", json_string(is_found && *module->symbols->artifact.arch ? module->symbols->artifact.arch : "unknown"));
+    json_object_set_new(out, "arch",
+                        json_string(is_found && *module->symbols->artifact.arch ? module->symbols->artifact.arch : "unknown"));
     return out;
 }
 
@@ -363,6 +364,7 @@ enum http_done sentry_request(struct http_request *request) {
     uint64_t timeout;
     if (!take_timeout(request, &has_timeout, &timeout)) return HTTP_DONE;
     if (!has_timeout) timeout = UINT64_MAX; /* until it is done */
-    enum poll_status status = !request->server->polls ? POLL_UNKNOWN : polls_wait(request->server->polls, id, request->tenant, timeout, &out);
+    enum poll_status status =
+        !request->server->polls ? POLL_UNKNOWN : polls_wait(request->server->polls, id, request->tenant, timeout, &out);
     return respond_poll(request, status, id, &out);
 }

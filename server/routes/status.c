@@ -52,7 +52,9 @@ static bool is_first_of_name(const struct server *server, size_t i) {
     return true;
 }
 
-static const char *route_name(const struct server *server, size_t i) { return i < server->route_count ? server->routes[i].name : "none"; }
+static const char *route_name(const struct server *server, size_t i) {
+    return i < server->route_count ? server->routes[i].name : "none";
+}
 
 static uint64_t sum_answers(const struct server *server, const char *name, int digit) {
     uint64_t sum = 0;
@@ -78,7 +80,8 @@ static void put_durations(struct text *out, const struct server *server, const c
 }
 
 static void put_requests(struct text *out, const struct server *server) {
-    text_put(out, "# HELP callsign_requests_total Requests by route and class of status.\n# TYPE callsign_requests_total counter\n");
+    text_put(out,
+             "# HELP callsign_requests_total Requests by route and class of status.\n# TYPE callsign_requests_total counter\n");
     for (size_t i = 0; i <= server->route_count; i++) {
         if (i < server->route_count && !is_first_of_name(server, i)) continue;
         for (int digit = 1; digit < METRIC_CLASSES; digit++) {

@@ -45,7 +45,8 @@ enum http_done upload_file(struct http_request *request) {
     struct uploaded uploaded = { .out = &more };
     if (!artifact_name_is_safe(name)) return respond_error(request, 400, "the name is not that of a file");
     if (request->part.is_part && !upload_part_end(request)) return HTTP_DONE;
-    enum store_status status = store_take_file(server->store, &request->incoming, name, "upload", note_stored, &uploaded, why, sizeof(why));
+    enum store_status status =
+        store_take_file(server->store, &request->incoming, name, "upload", note_stored, &uploaded, why, sizeof(why));
     pool_refresh(server->pool);
     if (status != STORE_OK || !uploaded.count) {
         text_free(&more);

@@ -130,7 +130,8 @@ static enum store_status take_archive(struct intake *intake, struct incoming *in
 static enum store_status take(struct intake *intake, struct incoming *incoming, const char *name, int depth) {
     struct artifact artifact;
     if (depth < DEEPEST && looks_like_archive(incoming->fd)) return take_archive(intake, incoming, name, depth);
-    enum store_status status = symbol_store_put(intake->store, incoming, name, intake->source, &artifact, intake->why, intake->why_size);
+    enum store_status status =
+        symbol_store_put(intake->store, incoming, name, intake->source, &artifact, intake->why, intake->why_size);
     intake->stored += status == STORE_OK;
     intake->note(intake->context, name, status, &artifact, intake->why);
     return status;

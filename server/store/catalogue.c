@@ -54,7 +54,8 @@ static bool prepare_all(struct catalogue *c) {
 }
 
 static bool open_database(struct catalogue *c, const char *path) {
-    if (sqlite3_open_v2(path, &c->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL) != SQLITE_OK) return false;
+    if (sqlite3_open_v2(path, &c->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL) != SQLITE_OK)
+        return false;
     sqlite3_busy_timeout(c->db, BUSY_TIMEOUT_MS);
     return sqlite3_exec(c->db, schema, NULL, NULL, NULL) == SQLITE_OK && prepare_all(c);
 }
@@ -94,7 +95,9 @@ int catalogue_open(const char *path, struct catalogue **out, bool *is_new, char 
     return *out ? 0 : -1;
 }
 
-static void bind_text(sqlite3_stmt *statement, int at, const char *text) { sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC); }
+static void bind_text(sqlite3_stmt *statement, int at, const char *text) {
+    sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+}
 
 static int run_once(sqlite3_stmt *statement) {
     int code = sqlite3_step(statement);

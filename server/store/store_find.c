@@ -33,8 +33,10 @@ static int find_candidates(struct symbol_store *store, const struct tree_query *
             count = catalogue_find(store->catalogue, CATALOGUE_HTLHASH, query->build_id, query->kinds, out, MOST_CANDIDATES);
         return count ? count : find_shorter_build_id(store, query, out);
     }
-    if (*query->debug_id) return catalogue_find(store->catalogue, CATALOGUE_DEBUG_ID, query->debug_id, query->kinds, out, MOST_CANDIDATES);
-    if (*query->code_id) return catalogue_find(store->catalogue, CATALOGUE_CODE_ID, query->code_id, query->kinds, out, MOST_CANDIDATES);
+    if (*query->debug_id)
+        return catalogue_find(store->catalogue, CATALOGUE_DEBUG_ID, query->debug_id, query->kinds, out, MOST_CANDIDATES);
+    if (*query->code_id)
+        return catalogue_find(store->catalogue, CATALOGUE_CODE_ID, query->code_id, query->kinds, out, MOST_CANDIDATES);
     return catalogue_find(store->catalogue, CATALOGUE_NAME, query->name, query->kinds, out, MOST_CANDIDATES);
 }
 

@@ -113,7 +113,8 @@ static csn_status make_columns(struct csni_arrow_session *s, const struct csni_a
     CSNI_TRY(csni_arrow_array_make(s->alloc, s->input.rows, 1, (size_t[]){ 0 }, out, err));
     csni_arrow_array_add_children(out, 2);
     csn_status status = csni_arrow_frames_array(&s->frames, answers, s->input.rows, s->with_dictionary, out->children[0], err);
-    if (status >= 0) status = csni_arrow_reasons_array(&s->frames, answers, s->input.rows, s->with_dictionary, out->children[1], err);
+    if (status >= 0)
+        status = csni_arrow_reasons_array(&s->frames, answers, s->input.rows, s->with_dictionary, out->children[1], err);
     if (status >= 0) status = csni_arrow_schema_make(&type, s->alloc, out_schema, err);
     if (status < 0) csni_arrow_array_release(out);
     return status;

@@ -199,8 +199,10 @@ static const struct csni_arrow_type offset_type = { .format = "L", .name = "offs
 static const struct csni_arrow_type line_type = { .format = "I", .name = "line", .is_nullable = true };
 static const struct csni_arrow_type inlined_type = { .format = "b", .name = "inlined" };
 static const struct csni_arrow_type frame_type[2] = {
-    { .format = "+s", .name = "item", .child_count = 5, .children = { &function_type[0], &offset_type, &file_type[0], &line_type, &inlined_type } },
-    { .format = "+s", .name = "item", .child_count = 5, .children = { &function_type[1], &offset_type, &file_type[1], &line_type, &inlined_type } },
+    { .format = "+s", .name = "item", .child_count = 5,
+      .children = { &function_type[0], &offset_type, &file_type[0], &line_type, &inlined_type } },
+    { .format = "+s", .name = "item", .child_count = 5,
+      .children = { &function_type[1], &offset_type, &file_type[1], &line_type, &inlined_type } },
 };
 const struct csni_arrow_type csni_arrow_frames_type[2] = {
     { .format = "+l", .name = "frames", .is_nullable = true, .child_count = 1, .children = { &frame_type[0] } },

@@ -130,7 +130,9 @@ static csn_status make_stack_schema(const struct csni_arrow_session *s, struct A
         .children = { &csni_arrow_frames_type[s->with_dictionary], &csni_arrow_reason_type[s->with_dictionary], &chosen_type,
                       &confidence_type[s->with_dictionary], &candidates_type },
     };
-    const struct csni_arrow_type type = { .format = "+l", .name = "", .is_nullable = true, .child_count = 1, .children = { &item } };
+    const struct csni_arrow_type type = {
+        .format = "+l", .name = "", .is_nullable = true, .child_count = 1, .children = { &item }
+    };
     return csni_arrow_schema_make(&type, s->alloc, out, err);
 }
 
@@ -157,7 +159,8 @@ static csn_status make_stacks(struct stack_columns *c, struct ArrowSchema *out_s
     const struct csni_arrow_session *s = c->session;
     size_t rows = (size_t)s->input.rows;
     CSNI_TRY(csn_symbolicator_set_modules(s->symbolicator, s->modules.list.items, s->modules.list.count, err));
-    CSNI_TRY(csni_arrow_array_make(s->alloc, s->input.rows, 2, (size_t[]){ csni_arrow_bits_size(s->input.rows) + 1, (rows + 1) * sizeof(int32_t) }, out, err));
+    CSNI_TRY(csni_arrow_array_make(s->alloc, s->input.rows, 2,
+                                   (size_t[]){ csni_arrow_bits_size(s->input.rows) + 1, (rows + 1) * sizeof(int32_t) }, out, err));
     csni_arrow_array_add_children(out, 1);
     csn_status status = answer_all(c, out, err);
     if (status >= 0) status = make_frame_struct(c, out->children[0], err);

@@ -190,7 +190,9 @@ static csn_status publish(struct module_listing *listing) {
 }
 
 csn_status csni_backtrace_list_modules(struct csn_backtrace *backtrace, struct csn_error *err) {
-    struct module_listing listing = { .backtrace = backtrace, .segments = { .alloc = backtrace->alloc }, .is_first = true, .err = err };
+    struct module_listing listing = {
+        .backtrace = backtrace, .segments = { .alloc = backtrace->alloc }, .is_first = true, .err = err
+    };
     dl_iterate_phdr(visit_module, &listing);
     csn_status status = listing.status;
     if (status >= 0 && !listing.is_unchanged) status = publish(&listing);

@@ -70,6 +70,8 @@ size_t csni_walk_frame_pointers(uintptr_t frame, bool is_doubtful, size_t skip, 
     return 0;
 }
 
-size_t csn_backtrace_capture_frame_pointers(size_t skip, uint64_t *pcs, size_t cap) { return csni_walk_frame_pointers(0, false, skip, pcs, cap); }
+size_t csn_backtrace_capture_frame_pointers(size_t skip, uint64_t *pcs, size_t cap) {
+    return csni_walk_frame_pointers(0, false, skip, pcs, cap);
+}
 
 #endif

@@ -26,7 +26,8 @@ static bool load_symbols(struct csni_curl_library *out) {
     return load_symbol(handle, "curl_easy_init", &out->init) && load_symbol(handle, "curl_easy_setopt", &out->set) &&
            load_symbol(handle, "curl_easy_perform", &out->perform) && load_symbol(handle, "curl_easy_getinfo", &out->info) &&
            load_symbol(handle, "curl_easy_strerror", &out->error_text) && load_symbol(handle, "curl_easy_cleanup", &out->cleanup) &&
-           load_symbol(handle, "curl_slist_append", &out->list_append) && load_symbol(handle, "curl_slist_free_all", &out->list_free);
+           load_symbol(handle, "curl_slist_append", &out->list_append) &&
+           load_symbol(handle, "curl_slist_free_all", &out->list_free);
 }
 
 bool csni_curl_load(struct csni_curl_library *out) {

@@ -88,7 +88,9 @@ static void run_background(struct csni_pool *pool, uint32_t worker) {
     pthread_cond_broadcast(&pool->left);
 }
 
-static bool may_join(const struct csni_pool *pool, const struct worker *worker) { return pool->open && worker->joined != pool->loop; }
+static bool may_join(const struct csni_pool *pool, const struct worker *worker) {
+    return pool->open && worker->joined != pool->loop;
+}
 
 static bool has_work(const struct csni_pool *pool, const struct worker *worker) {
     return pool->closing || pool->background.state == BACKGROUND_WAITING || may_join(pool, worker);

@@ -161,7 +161,8 @@ static uint64_t bytes_of(const csni_address_ranges *r) {
 /* Executable sections; where none are known, what functions cover. */
 static bool code_ranges(const struct csni_conversion *c, const struct sums *s, csni_address_ranges *out) {
     for (size_t i = 0; i < c->image.text.count; i++)
-        if (!csni_vec_push(out, ((struct csni_address_range){ c->image.text.items[i].start, c->image.text.items[i].end }))) return false;
+        if (!csni_vec_push(out, ((struct csni_address_range){ c->image.text.items[i].start, c->image.text.items[i].end })))
+            return false;
     for (size_t i = 0; !c->image.text.count && i < s->functions.count; i++)
         if (!csni_vec_push(out, s->functions.items[i])) return false;
     return true;

@@ -19,7 +19,8 @@ static const struct csni_debug_abbrev *find_abbrev(const struct csni_debug_abbre
 /* The bytes of a unit, as a cursor that counts in the unit's section. */
 static struct csni_cursor unit_cursor(const struct csni_unit *unit, uint64_t off) {
     const struct csni_dwarf *dwarf = unit->dwarf;
-    struct csni_cursor c = csni_cursor_at(unit->in_types ? dwarf->sections.types : dwarf->sections.info, dwarf->sections.big_endian);
+    struct csni_cursor c =
+        csni_cursor_at(unit->in_types ? dwarf->sections.types : dwarf->sections.info, dwarf->sections.big_endian);
     c.end = c.begin + unit->end;
     c.p = c.begin + off;
     return c;
@@ -244,7 +245,8 @@ csn_status csn_debug_die_ranges(const struct csn_debug_die *die, struct csn_rang
     csn_status status = csni_die_all_ranges(unit->dwarf, &shadow, &ranges, err);
     if (status == CSN_OK) {
         *out_count = ranges.count;
-        for (size_t i = 0; i < ranges.count && i < cap; i++) out[i] = (struct csn_range){ ranges.items[i].low, ranges.items[i].high };
+        for (size_t i = 0; i < ranges.count && i < cap; i++)
+            out[i] = (struct csn_range){ ranges.items[i].low, ranges.items[i].high };
     }
     csni_vec_deinit(&ranges);
     return status;

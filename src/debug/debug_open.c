@@ -59,7 +59,9 @@ void csni_debug_file_forget(const struct csni_debug_file *file, const char *name
     csni_object_forget(file->object, section, begin, end - begin);
 }
 
-static void forget_passed(void *context, uint64_t begin, uint64_t end) { csni_debug_file_forget(context, "info", begin, end - begin); }
+static void forget_passed(void *context, uint64_t begin, uint64_t end) {
+    csni_debug_file_forget(context, "info", begin, end - begin);
+}
 
 static csn_status open_file_dwarf(struct csn_debug_info *info, struct csni_debug_file *file, struct csni_object *object,
                                   bool is_supplement, struct csn_error *err) {

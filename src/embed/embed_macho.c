@@ -32,7 +32,8 @@ struct fields {
     unsigned vmaddr, vmsize, fileoff, filesize, nsects;
     unsigned s_addr, s_size, s_offset, s_reloff, s_flags;
 };
-static const struct fields fields32 = { 4, MACH_HEADER_SIZE, SEGMENT_COMMAND_SIZE, SECTION_SIZE, 24, 28, 32, 36, 48, 32, 36, 40, 48, 56 };
+static const struct fields fields32 = { 4, MACH_HEADER_SIZE, SEGMENT_COMMAND_SIZE, SECTION_SIZE, 24, 28, 32, 36, 48, 32, 36, 40, 48,
+                                        56 };
 static const struct fields fields64 = { 8, MACH_HEADER_64_SIZE, SEGMENT_COMMAND_64_SIZE, SECTION_64_SIZE,
                                         24, 32, 40, 48, 64, 32, 40, 48, 56, 64 };
 
@@ -71,7 +72,9 @@ struct macho {
 
 static uint32_t get32(const struct macho *x, uint64_t at) { return csni_get32(x->file.ptr + at, x->big); }
 static uint64_t get_word(const struct macho *x, uint64_t at) { return csni_get_sized(x->file.ptr + at, x->f->word, x->big); }
-static bool is_segment(const struct macho *x, uint64_t at) { return get32(x, at) == (x->f->word == 8 ? LC_SEGMENT_64 : LC_SEGMENT); }
+static bool is_segment(const struct macho *x, uint64_t at) {
+    return get32(x, at) == (x->f->word == 8 ? LC_SEGMENT_64 : LC_SEGMENT);
+}
 static uint64_t commands_end(const struct macho *x) { return x->f->header_size + (uint64_t)x->commands_size; }
 
 /* ---- what is there ---- */
@@ -268,8 +271,8 @@ static void move_field(const struct macho *x, uint8_t *field, unsigned size) {
 
 /* File offsets in a command, each of 4 bytes: places within it, ended by 0. */
 static const uint8_t *offsets_of(uint32_t type) {
-    static const uint8_t symtab[] = { 8, 16, 0 }, dysymtab[] = { 32, 40, 48, 56, 64, 72, 0 }, dyld_info[] = { 8, 16, 24, 32, 40, 0 },
-                         first[] = { 8, 0 }, none[] = { 0 };
+    static const uint8_t symtab[] = { 8, 16, 0 }, dysymtab[] = { 32, 40, 48, 56, 64, 72, 0 },
+                         dyld_info[] = { 8, 16, 24, 32, 40, 0 }, first[] = { 8, 0 }, none[] = { 0 };
     if (type == LC_DYLD_INFO_ONLY) return dyld_info;
     if (type == LC_DYLD_EXPORTS_TRIE || type == LC_DYLD_CHAINED_FIXUPS) return first;
     switch (type) {

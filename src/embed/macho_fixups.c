@@ -28,7 +28,9 @@ csn_status csni_macho_fixups_plan(struct csni_macho_fixups *f, struct csni_span 
                          "chained fixups: the starts of segments at 0x%x do not fit into 0x%llx bytes", starts,
                          (ull)size);
     if (count > segments) return CSN_OK; /* the new one is told already */
-    *f = (struct csni_macho_fixups){ .off = off, .old = old, .starts = starts, .count = count, .big = big, .added = added < count ? added : count };
+    *f = (struct csni_macho_fixups){
+        .off = off, .old = old, .starts = starts, .count = count, .big = big, .added = added < count ? added : count
+    };
     uint64_t end = (uint64_t)starts + entries_end(f), next = size;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t info = csni_get32(old.ptr + starts + ENTRY + (size_t)i * ENTRY, big);

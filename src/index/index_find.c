@@ -37,7 +37,8 @@ static bool merged_has_name(struct name_search *search, uint32_t idx) {
     if (csn_index_record(search->index, idx, &record, NULL) != CSN_OK) return false;
     if (csn_merged_iter_init(&iter, search->index, &record, NULL) != CSN_OK) return false;
     while (csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK && !csni_budget_is_exhausted(&search->names))
-        if (csn_record_function(search->index, &merged, &function, NULL) == CSN_OK && is_wanted(search, function.name, 1 + function.name.len))
+        if (csn_record_function(search->index, &merged, &function, NULL) == CSN_OK &&
+            is_wanted(search, function.name, 1 + function.name.len))
             return true;
     return false;
 }
@@ -86,8 +87,10 @@ csn_status csni_index_find_name(const struct csn_index *index, struct csn_str na
         if (has_name(&search, i)) keep_function(&search, i);
     csni_free(index->allocator, search.scratch, name.len);
     if (csni_budget_is_exhausted(&search.names))
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "functions share names or records: together they have more than %llu bytes, the limit for a "
-                         "file of %llu bytes", (unsigned long long)search.names.limit, (unsigned long long)info.file_size);
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0,
+                         "functions share names or records: together they have more than %llu bytes, the limit for a "
+                         "file of %llu bytes",
+                         (unsigned long long)search.names.limit, (unsigned long long)info.file_size);
     *out_count = search.count;
     return search.count ? CSN_OK : CSN_NONE;
 }

@@ -41,7 +41,8 @@ static void close_gsection(struct csn_index *index) { (void)index; }
 static void get_gsection_info(const struct csn_index *index, struct csn_index_info *out) {
     const struct csni_gsym *gsym = &index->gsym;
     *out = (struct csn_index_info){ .format = CSN_FORMAT_GSYM_SECTION, .big_endian = gsym->big,
-                                    .address_size = gsym->address_size, .uuid_size = (uint8_t)gsym->uuid.size, .uuid_bytes = gsym->uuid.size,
+                                    .address_size = gsym->address_size, .uuid_size = (uint8_t)gsym->uuid.size,
+                                    .uuid_bytes = gsym->uuid.size,
                                     .revision = index->section.revision, .base_address = gsym->base_address,
                                     .file_size = gsym->bytes.size, .function_count = gsym->address_count,
                                     .file_count = gsym->file_count, .string_bytes = gsym->strings.size };

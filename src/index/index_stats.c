@@ -112,8 +112,10 @@ struct totals {
 };
 
 static csn_status fail_shared(const struct totals *totals, uint32_t idx, uint64_t offset, struct csn_error *err) {
-    return csni_fail(err, CSN_E_LIMIT, NULL, offset, "the first %u functions share more than %llu bytes of records and names, need no more than %d "
-                     "times as many as the file has", idx + 1, (unsigned long long)totals->decoded.limit, CSNI_GSYM_SHARED_TIMES);
+    return csni_fail(err, CSN_E_LIMIT, NULL, offset,
+                     "the first %u functions share more than %llu bytes of records and names, need no more than %d "
+                     "times as many as the file has",
+                     idx + 1, (unsigned long long)totals->decoded.limit, CSNI_GSYM_SHARED_TIMES);
 }
 
 static csn_status count_function(struct totals *totals, uint32_t idx, struct csn_function_stats *out,

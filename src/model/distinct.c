@@ -65,7 +65,8 @@ static csn_status rename_names(struct csni_distinct_strings *strings, struct csn
         if (status < 0) return status;
         if (status != CSN_OK) continue;
         if (!csni_budget_charge(&text, name.len))
-            return csni_fail(err, CSN_E_LIMIT, NULL, 0, "new names have more than %llu bytes, the limit for the lengths of the old ones",
+            return csni_fail(err, CSN_E_LIMIT, NULL, 0,
+                             "new names have more than %llu bytes, the limit for the lengths of the old ones",
                              (unsigned long long)text.limit);
         const char *copy = csni_arena_copy(arena, name.ptr, name.len);
         if (!copy) return csni_fail_memory(err, name.len);

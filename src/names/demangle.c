@@ -49,7 +49,8 @@ static bool demangle(struct csn_str name, uint32_t flags, struct csni_name_memor
         csni_name_put_char(text, '.');
         return demangle_bare(without(name, 1), flags, memory, text);
     }
-    if (name.len < len + 3 || memcmp(name.ptr, import, len) != 0 || name.ptr[len] != '_') return demangle_bare(name, flags, memory, text);
+    if (name.len < len + 3 || memcmp(name.ptr, import, len) != 0 || name.ptr[len] != '_')
+        return demangle_bare(name, flags, memory, text);
     csni_name_put_text(text, "import thunk for ");
     return demangle_bare(without(name, len), flags, memory, text);
 }

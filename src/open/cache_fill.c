@@ -243,7 +243,8 @@ static csn_status run_fill(struct fill *fill, uint32_t threads) {
 
 csn_status csn_opener_fill(struct csn_opener *opener, const char *const *paths, size_t path_count, uint32_t threads,
                            csn_fill_callback *callback, void *context, struct csn_fill_counts *out, struct csn_error *err) {
-    struct fill fill = { .opener = opener, .files = { .alloc = opener->alloc }, .err = err, .callback = callback, .context = context,
+    struct fill fill = { .opener = opener, .files = { .alloc = opener->alloc }, .err = err, .callback = callback,
+                         .context = context,
                          .mutex = PTHREAD_MUTEX_INITIALIZER };
     if (!opener->options.cache) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the opener has no cache to fill");
     csni_arena_init(&fill.arena, opener->alloc, ARENA_CHUNK);

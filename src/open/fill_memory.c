@@ -15,7 +15,8 @@ static uint64_t section_size(const struct csni_object *object, uint32_t section)
 static uint64_t add_bounded(uint64_t a, uint64_t b) { return a > UINT64_MAX / 8 || b > UINT64_MAX / 8 ? UINT64_MAX / 8 : a + b; }
 
 static uint64_t debug_bytes(const struct csni_object *object) {
-    static const char *const names[] = { "info", "types", "abbrev", "line", "str", "line_str", "str_offsets", "addr", "ranges", "rnglists" };
+    static const char *const names[] = { "info",     "types",       "abbrev", "line",   "str",
+                                         "line_str", "str_offsets", "addr",   "ranges", "rnglists" };
     uint64_t sum = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         sum = add_bounded(sum, section_size(object, csni_object_find_debug_section(object, names[i], false)));

@@ -146,7 +146,9 @@ static csn_status find_by_image(struct module_search *search) {
         return CSN_NONE;
     }
     if (csn_is_input(image.bytes.ptr, image.bytes.size)) status = open_image(search, &image);
-    else status = explain(search, CSN_STORE_PLACE_IMAGE, CSN_E_UNSUPPORTED, path, "not an object file") < 0 ? CSN_E_MEMORY : CSN_NONE;
+    else
+        status =
+            explain(search, CSN_STORE_PLACE_IMAGE, CSN_E_UNSUPPORTED, path, "not an object file") < 0 ? CSN_E_MEMORY : CSN_NONE;
     csn_file_close(file);
     return status;
 }

@@ -74,7 +74,9 @@ csn_status csn_opener_open(struct csn_opener *opener, const char *path, const st
     if (!options.allocator) options.allocator = opener->alloc;
     struct csn_convert_report *report = csni_alloc_zeroed(opener->alloc, 1, sizeof *report);
     if (!report) return csni_fail_memory(err, sizeof *report);
-    struct csni_image image = { .opener = opener, .path = path, .file = file, .arch = options.arch, .opened = &opened, .report = report };
+    struct csni_image image = {
+        .opener = opener, .path = path, .file = file, .arch = options.arch, .opened = &opened, .report = report
+    };
     csn_status status = open_path(&image, &options, out, err);
     if (given_opened) {
         size_t size = given_opened->struct_size;

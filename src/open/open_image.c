@@ -117,10 +117,11 @@ csn_status csni_image_identify(struct csni_image *image, struct csn_error *err) 
 /* ---- conversion ---- */
 
 bool csni_report_is_partial(const struct csn_convert_report *report) {
-    static const uint32_t damage[] = {
-        CSN_EVENT_DAMAGED_UNIT, CSN_EVENT_DAMAGED_LINE_TABLE, CSN_EVENT_DAMAGED_RANGES, CSN_EVENT_DAMAGED_SYMBOL,
-        CSN_EVENT_MISSING_SPLIT_UNIT, CSN_EVENT_MISSING_SUPPLEMENT, CSN_EVENT_DAMAGED_GO_FUNCTION, CSN_EVENT_DAMAGED_TEXT_LINE,
-        CSN_EVENT_DAMAGED_RECORD, CSN_EVENT_UNKNOWN_PART, CSN_EVENT_MISSING_OBJECT, CSN_EVENT_MISSING_MAP, CSN_EVENT_DAMAGED_MEMBER };
+    static const uint32_t damage[] = { CSN_EVENT_DAMAGED_UNIT,        CSN_EVENT_DAMAGED_LINE_TABLE, CSN_EVENT_DAMAGED_RANGES,
+                                       CSN_EVENT_DAMAGED_SYMBOL,      CSN_EVENT_MISSING_SPLIT_UNIT, CSN_EVENT_MISSING_SUPPLEMENT,
+                                       CSN_EVENT_DAMAGED_GO_FUNCTION, CSN_EVENT_DAMAGED_TEXT_LINE,  CSN_EVENT_DAMAGED_RECORD,
+                                       CSN_EVENT_UNKNOWN_PART,        CSN_EVENT_MISSING_OBJECT,     CSN_EVENT_MISSING_MAP,
+                                       CSN_EVENT_DAMAGED_MEMBER };
     for (size_t i = 0; i < sizeof damage / sizeof *damage; i++)
         if (report->events[damage[i]].count) return true;
     return false;

@@ -25,7 +25,8 @@ static struct csni_pdb_frame read_fpo(const uint8_t *p) {
     uint16_t attributes = csni_get16(p + 14, false);
     return (struct csni_pdb_frame){ .rva = csni_get32(p, false), .code_size = csni_get32(p + 4, false),
                                     .local_size = csni_get32(p + 8, false) * 4, .parameter_size = csni_get16(p + 12, false) * 4u,
-                                    .prologue_size = attributes & 0xff, .saved_register_size = (uint16_t)((attributes >> 8 & 7) * 4),
+                                    .prologue_size = attributes & 0xff,
+                                    .saved_register_size = (uint16_t)((attributes >> 8 & 7) * 4),
                                     .type = (uint8_t)(attributes >> FPO_TYPE_SHIFT),
                                     .allocates_base_pointer = attributes & FPO_USES_BASE_POINTER };
 }

@@ -203,9 +203,9 @@ csn_status csn_process_maps_add_live_kernel(struct csn_process_maps *maps, uint6
     struct csni_file_map kallsyms, modules = { .mapped = 0 };
     CSNI_TRY(csni_file_map_open(&kallsyms, "/proc/kallsyms", err));
     bool has_modules = csni_file_map_open(&modules, "/proc/modules", NULL) == CSN_OK;
-    csn_status status = csn_process_maps_add_kernel(maps, pid, (struct csn_str){ (const char *)kallsyms.bytes.ptr, kallsyms.bytes.size },
-                                                    (struct csn_str){ (const char *)modules.bytes.ptr, modules.bytes.size },
-                                                    read_module_text, NULL, err);
+    csn_status status = csn_process_maps_add_kernel(
+        maps, pid, (struct csn_str){ (const char *)kallsyms.bytes.ptr, kallsyms.bytes.size },
+        (struct csn_str){ (const char *)modules.bytes.ptr, modules.bytes.size }, read_module_text, NULL, err);
     csni_file_map_close(&kallsyms);
     if (has_modules) csni_file_map_close(&modules);
     return status;

@@ -187,7 +187,8 @@ static bool parse_lldb(struct csn_str rest, struct report_image *out) {
 
 csn_status csn_process_maps_add_report_line(struct csn_process_maps *maps, uint64_t pid, struct csn_str line,
                                             struct csn_error *err) {
-    static bool (*const parsers[])(struct csn_str, struct report_image *) = { parse_android, parse_binary_image, parse_vmmap, parse_swift,
+    static bool (*const parsers[])(struct csn_str, struct report_image *) = { parse_android, parse_binary_image,
+                                                                              parse_vmmap, parse_swift,
                                                                                parse_lldb };
     while (line.len && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r')) line.len--;
     for (size_t i = 0; i < sizeof parsers / sizeof *parsers; i++) {

@@ -442,7 +442,9 @@ static csn_status read_meta(struct firefox_reader *r, struct csni_span meta) {
 }
 
 static csn_status read_root(struct firefox_reader *r) {
-    struct json_member m[] = { { .key = "meta" }, { .key = "libs" }, { .key = "shared" }, { .key = "threads" }, { .key = "counters" } };
+    struct json_member m[] = {
+        { .key = "meta" }, { .key = "libs" }, { .key = "shared" }, { .key = "threads" }, { .key = "counters" }
+    };
     struct csni_span root, item;
     CSNI_TRY(csni_json_value(&r->scan, &root));
     for (const uint8_t *p = root.ptr + root.size, *end = r->scan.all.ptr + r->scan.all.size; p < end; p++)

@@ -212,14 +212,20 @@ static void cell_address(struct firefox_writer *w, size_t i) { put_number(w, w->
 static void cell_depth(struct firefox_writer *w, size_t i) { put_number(w, w->frames.items[i].depth); }
 static void cell_func(struct firefox_writer *w, size_t i) { put_number(w, w->frames.items[i].func); }
 static void cell_line(struct firefox_writer *w, size_t i) { put_or_null(w, w->frames.items[i].line, !w->frames.items[i].line); }
-static void cell_column(struct firefox_writer *w, size_t i) { put_or_null(w, w->frames.items[i].column, !w->frames.items[i].column); }
+static void cell_column(struct firefox_writer *w, size_t i) {
+    put_or_null(w, w->frames.items[i].column, !w->frames.items[i].column);
+}
 static void cell_func_name(struct firefox_writer *w, size_t i) { put_number(w, w->funcs.items[i].name); }
-static void cell_func_file(struct firefox_writer *w, size_t i) { put_or_null(w, w->funcs.items[i].file, w->funcs.items[i].file == UINT32_MAX); }
+static void cell_func_file(struct firefox_writer *w, size_t i) {
+    put_or_null(w, w->funcs.items[i].file, w->funcs.items[i].file == UINT32_MAX);
+}
 static void cell_func_resource(struct firefox_writer *w, size_t i) {
     put_number(w, w->funcs.items[i].resource == UINT32_MAX ? -1 : (int64_t)w->funcs.items[i].resource);
 }
 static void cell_func_line(struct firefox_writer *w, size_t i) { put_or_null(w, w->funcs.items[i].line, !w->funcs.items[i].line); }
-static void cell_prefix(struct firefox_writer *w, size_t i) { put_or_null(w, w->stacks.items[i].prefix, w->stacks.items[i].prefix == UINT32_MAX); }
+static void cell_prefix(struct firefox_writer *w, size_t i) {
+    put_or_null(w, w->stacks.items[i].prefix, w->stacks.items[i].prefix == UINT32_MAX);
+}
 static void cell_stack_frame(struct firefox_writer *w, size_t i) { put_number(w, w->stacks.items[i].frame); }
 static void cell_resource_lib(struct firefox_writer *w, size_t i) { put_number(w, w->used.modules[w->resource_list.items[i]] - 1); }
 static void cell_resource_name(struct firefox_writer *w, size_t i) {
@@ -258,7 +264,9 @@ static void put_tables(struct firefox_writer *w) {
     static const struct firefox_column stacks[] = {
         { "prefix", cell_prefix }, { "frame", cell_stack_frame }, { "category", cell_zero }, { "subcategory", cell_zero },
     };
-    static const struct firefox_column symbols[] = { { "address", NULL }, { "functionSize", NULL }, { "libIndex", NULL }, { "name", NULL } };
+    static const struct firefox_column symbols[] = {
+        { "address", NULL }, { "functionSize", NULL }, { "libIndex", NULL }, { "name", NULL }
+    };
     static const struct firefox_column markers[] = { { "category", NULL }, { "data", NULL }, { "endTime", NULL }, { "name", NULL },
                                                      { "phase", NULL }, { "startTime", NULL } };
     PUT_TABLE(w, "frameTable", w->frames.count, frames);

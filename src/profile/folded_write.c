@@ -106,7 +106,8 @@ static void gather_rows(struct folded_writer *w) {
     const uint32_t value = csni_profile_shown_value(p);
     struct folded_row *rows = w->rows;
     for (size_t i = 0; i < w->count; i++)
-        rows[i] = (struct folded_row){ .stack = p->samples.items[i].stack, .value = p->value_count ? p->values.items[i * p->value_stride + value] : 0 };
+        rows[i] = (struct folded_row){ .stack = p->samples.items[i].stack,
+                                       .value = p->value_count ? p->values.items[i * p->value_stride + value] : 0 };
     csni_merge_sort(rows, rows + w->count, w->count, sizeof *rows, row_before, NULL);
     for (size_t i = 0, next; i < w->count; i = next) {
         struct folded_row row = { .stack = rows[i].stack };

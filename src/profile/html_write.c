@@ -89,7 +89,8 @@ static uint32_t add_location_nodes(struct page_writer *w, uint32_t parent, const
     const struct csn_profile *p = w->p;
     if (!location->line_count) {
         const uint32_t module = location->module;
-        return page_child(w, parent, page_function(w, module == CSN_PROFILE_NO_MODULE ? 0 : p->modules.items[module].path, 0), false);
+        return page_child(w, parent, page_function(w, module == CSN_PROFILE_NO_MODULE ? 0 : p->modules.items[module].path, 0),
+                          false);
     }
     for (uint32_t k = location->line_count; k-- > 0 && !w->failed;) {
         const struct profile_line *line = &p->lines.items[location->first_line + k];
@@ -299,7 +300,8 @@ static void put_title(struct page_writer *w, const char *title) {
     if (title) csni_profile_put_json(w->out, csni_str(title), true);
     else csni_profile_put_json(w->out, p->inputs.count == 1 ? csni_profile_str(p, p->inputs.items[0]) : CSN_STR("profiles"), true);
     put(w, ",\"unit\":");
-    csni_profile_put_json(w->out, p->value_count ? csni_profile_str(p, p->value_types[csni_profile_shown_value(p)].unit) : CSN_STR("count"), true);
+    csni_profile_put_json(
+        w->out, p->value_count ? csni_profile_str(p, p->value_types[csni_profile_shown_value(p)].unit) : CSN_STR("count"), true);
     put(w, ",\"inputs\":[");
     for (uint32_t i = 0; i < w->input_count; i++) {
         const bool is_rest = i + 1 == PAGE_INPUTS && p->inputs.count > PAGE_INPUTS;
@@ -335,7 +337,8 @@ static void put_page(struct page_writer *w, const char *title) {
 
 csn_status csni_html_write(struct csn_profile *p, struct profile_out *out, const char *title, struct csn_error *err) {
     struct page_writer w = { .p = p, .out = out, .profile_strings = p->strings.count };
-    w.functions.alloc = w.nodes.alloc = w.selfs.alloc = w.lines.alloc = w.line_selfs.alloc = w.line_totals.alloc = w.strings.alloc = p->alloc;
+    w.functions.alloc = w.nodes.alloc = w.selfs.alloc = w.lines.alloc = w.line_selfs.alloc = w.line_totals.alloc = w.strings.alloc =
+        p->alloc;
     w.function_table.alloc = w.node_table.alloc = w.line_table.alloc = p->alloc;
     w.input_count = p->inputs.count > PAGE_INPUTS ? PAGE_INPUTS : p->inputs.count ? (uint32_t)p->inputs.count : 1;
     w.string_numbers = csni_alloc_zeroed(p->alloc, w.profile_strings, sizeof *w.string_numbers);

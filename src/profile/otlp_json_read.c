@@ -190,7 +190,9 @@ static csn_status put_json_message(struct otlp_json_reader *r, struct csni_span 
 
 /* One object, or one a line, as collectors write files: each is a message of its own. */
 csn_status csni_otlp_json_read(struct csn_profile *p, struct csni_span text, struct csn_error *err) {
-    struct otlp_json_reader r = { .scan = { .all = text, .err = err, .alloc = p->alloc }, .out.alloc = p->alloc, .text.alloc = p->alloc };
+    struct otlp_json_reader r = { .scan = { .all = text, .err = err, .alloc = p->alloc },
+                                  .out.alloc = p->alloc,
+                                  .text.alloc = p->alloc };
     struct csni_span value;
     csn_status status;
     do {

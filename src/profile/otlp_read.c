@@ -244,7 +244,8 @@ static csn_status read_dictionary(struct otlp_reader *r, struct csni_span bytes)
     static const struct {
         uint32_t field;
         otlp_message *read;
-    } tables[] = { { 5, read_string }, { 6, read_attribute }, { 3, read_function }, { 1, read_mapping }, { 2, read_location }, { 7, read_stack } };
+    } tables[] = { { 5, read_string },  { 6, read_attribute }, { 3, read_function },
+                   { 1, read_mapping }, { 2, read_location },  { 7, read_stack } };
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         CSNI_TRY(each_message(r, bytes, tables[i].field, "the dictionary", tables[i].read));
     return CSN_OK;
@@ -414,7 +415,8 @@ static csn_status read_resource_profiles(struct otlp_reader *r, struct csni_span
 
 csn_status csni_otlp_read(struct csn_profile *p, struct csni_span bytes, struct csn_error *err) {
     struct otlp_reader r = { .p = p, .err = err, .all = bytes };
-    r.strings.items.alloc = r.functions.items.alloc = r.mappings.items.alloc = r.locations.items.alloc = r.stacks.items.alloc = p->alloc;
+    r.strings.items.alloc = r.functions.items.alloc = r.mappings.items.alloc = r.locations.items.alloc = r.stacks.items.alloc =
+        p->alloc;
     r.attributes.alloc = r.stack.alloc = r.values.alloc = r.times.alloc = r.labels.alloc = p->alloc;
     csn_status status = each_message(&r, bytes, 2, "the input", read_dictionary);
     if (status == CSN_OK) status = each_message(&r, bytes, 1, "the input", read_resource_profiles);

@@ -181,7 +181,8 @@ csn_status csni_otlp_write(struct csn_profile *p, bool json, struct profile_out 
     w.all.alloc = w.dictionary.alloc = w.profile.alloc = w.message.alloc = w.inner.alloc = p->alloc;
     w.attributes = csni_alloc_zeroed(p->alloc, p->labels.count + 1, sizeof *w.attributes);
     if (w.attributes) put_all(&w, build_id_key);
-    const bool failed = !w.attributes || w.all.failed || w.dictionary.failed || w.profile.failed || w.message.failed || w.inner.failed;
+    const bool failed =
+        !w.attributes || w.all.failed || w.dictionary.failed || w.profile.failed || w.message.failed || w.inner.failed;
     if (!failed && json) csni_otlp_json_put(out, (struct csni_span){ w.all.bytes, w.all.size });
     else if (!failed) csni_profile_put(out, w.all.bytes, w.all.size);
     csni_free(p->alloc, w.attributes, (p->labels.count + 1) * sizeof *w.attributes);

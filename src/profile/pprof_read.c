@@ -367,7 +367,9 @@ static csn_status resolve_location(struct pprof_reader *r, size_t number) {
     location.line_count = raw->line_count;
     for (uint32_t i = 0; i < raw->line_count; i++) {
         const struct raw_line *from = &r->lines.items[raw->first_line + i];
-        struct profile_line line = { .line = (uint32_t)from->line, .column = (uint32_t)from->column, .inlined = i + 1 < raw->line_count };
+        struct profile_line line = { .line = (uint32_t)from->line,
+                                     .column = (uint32_t)from->column,
+                                     .inlined = i + 1 < raw->line_count };
         CSNI_TRY(resolve_function(r, from->function, &line.function));
         CSNI_TRY(csni_profile_push_line(r->p, &line, r->err));
     }

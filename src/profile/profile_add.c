@@ -161,7 +161,8 @@ static bool location_equals(const void *context, uint32_t number, const void *ke
 
 csn_status csni_profile_add_location(struct csn_profile *p, const struct csn_profile_location *given, uint32_t column,
                                      uint32_t start_line, uint32_t *out, struct csn_error *err) {
-    struct location_key key = { .location = { .module = given->module, .kind = given->kind, .flags = given->flags, .value = given->value } };
+    struct location_key key = { .location = {
+                                    .module = given->module, .kind = given->kind, .flags = given->flags, .value = given->value } };
     struct profile_function function = { .start_line = start_line };
     if (given->module != CSN_PROFILE_NO_MODULE && given->module >= p->modules.count)
         return fail_number(err, "module", given->module, p->modules.count);
@@ -228,7 +229,8 @@ static bool thread_equals(const void *context, uint32_t number, const void *key)
 }
 
 csn_status csni_profile_thread(struct csn_profile *p, const struct profile_thread *thread, uint32_t *out, struct csn_error *err) {
-    const uint64_t hash = csni_hash_u64(thread->pid << 32 ^ thread->tid) ^ csni_hash_u64((uint64_t)thread->name << 32 | thread->process);
+    const uint64_t hash =
+        csni_hash_u64(thread->pid << 32 ^ thread->tid) ^ csni_hash_u64((uint64_t)thread->name << 32 | thread->process);
     if (csni_profile_table_find(&p->thread_table, hash, thread_equals, p, thread, out)) return CSN_OK;
     const uint32_t number = (uint32_t)p->threads.count;
     if (is_full(number)) return fail_count(err, "threads");

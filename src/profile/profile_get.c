@@ -3,7 +3,8 @@
 
 void csn_profile_get_sizes(const struct csn_profile *p, struct csn_profile_sizes *out) {
     *out = (struct csn_profile_sizes){
-        .samples = p->samples_read, .distinct_samples = p->samples.count, .stacks = p->nodes.count - 1, .locations = p->locations.count,
+        .samples = p->samples_read, .distinct_samples = p->samples.count, .stacks = p->nodes.count - 1,
+        .locations = p->locations.count,
         .modules = p->modules.count, .value_types = p->value_count, .inputs = p->inputs.count, .left_out = p->left_out,
     };
 }
@@ -20,7 +21,8 @@ csn_status csn_profile_get_sample(const struct csn_profile *p, uint64_t i, struc
     const struct profile_sample_row *row = &p->samples.items[i];
     const struct profile_thread *thread = &p->threads.items[row->thread];
     *out = (struct csn_profile_sample){
-        .stack = row->stack, .value_count = p->value_count, .values = p->value_count ? p->values.items + (size_t)i * p->value_stride : NULL,
+        .stack = row->stack, .value_count = p->value_count,
+        .values = p->value_count ? p->values.items + (size_t)i * p->value_stride : NULL,
         .time_ns = row->time_ns, .pid = thread->pid, .tid = thread->tid, .process = csni_profile_str(p, thread->process),
         .thread = csni_profile_str(p, thread->name),
     };
@@ -72,7 +74,8 @@ csn_status csn_profile_get_frame(const struct csn_profile *p, uint32_t location,
     const struct profile_function *function = &p->functions.items[line->function];
     *out = (struct csn_profile_frame){
         .function = csni_profile_str(p, function->name), .stored_name = csni_profile_str(p, function->system_name),
-        .file = csni_profile_str(p, function->file), .line = line->line, .column = line->column, .function_line = function->start_line,
+        .file = csni_profile_str(p, function->file), .line = line->line, .column = line->column,
+        .function_line = function->start_line,
         .inlined = line->inlined,
     };
     return CSN_OK;

@@ -45,7 +45,9 @@ static void close_deflater(struct profile_out *out) {
 }
 enum { DEFLATE_NO_FLUSH = Z_NO_FLUSH };
 #else
-static csn_status open_deflater(struct profile_out *out) { return csni_fail(out->err, CSN_E_UNSUPPORTED, NULL, 0, "this build has no zlib"); }
+static csn_status open_deflater(struct profile_out *out) {
+    return csni_fail(out->err, CSN_E_UNSUPPORTED, NULL, 0, "this build has no zlib");
+}
 static void flush_deflated(struct profile_out *out, int mode) { (void)out, (void)mode; }
 static void close_deflater(struct profile_out *out) { (void)out; }
 enum { DEFLATE_NO_FLUSH = 0 };

@@ -31,7 +31,9 @@ void csni_profile_stream_close(struct csni_profile_stream *stream);
 bool csni_profile_has_gzip(void);
 
 static inline size_t csni_profile_stream_left(const struct csni_profile_stream *stream) { return stream->end - stream->start; }
-static inline const uint8_t *csni_profile_stream_at(const struct csni_profile_stream *stream) { return stream->bytes + stream->start; }
+static inline const uint8_t *csni_profile_stream_at(const struct csni_profile_stream *stream) {
+    return stream->bytes + stream->start;
+}
 static inline void csni_profile_stream_skip(struct csni_profile_stream *stream, size_t size) {
     stream->start += size;
     stream->off += size;

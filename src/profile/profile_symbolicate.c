@@ -66,7 +66,8 @@ static bool kernel_bias(struct symbolication *s, const struct profile_module *mo
                         uint64_t *out) {
     enum { UNIT = 1 << 16 };
     const uint64_t base = index_base(index);
-    const bool is_kernel = csni_str_equal(csni_profile_str(s->p, module->path), CSN_STR("vmlinux")) && module->start >> 63 && base >> 63;
+    const bool is_kernel =
+        csni_str_equal(csni_profile_str(s->p, module->path), CSN_STR("vmlinux")) && module->start >> 63 && base >> 63;
     if (!is_kernel || (module->file_off && module->file_off != module->start)) return false;
     *out = (module->start - base + UNIT / 2) & ~(uint64_t)(UNIT - 1);
     return true;

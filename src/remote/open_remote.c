@@ -23,7 +23,8 @@ static void finish_opening(struct csni_remote *remote) {
     remote->accel = inner->accel;
     remote->inner->accel.direct = remote->accel.direct = false; /* it may read a page more */
     remote->has_near = inner->accel.table && csni_accel_u32(inner->gsym.accel_trailer + CSNI_ACCEL_T_FIRST_READ);
-    remote->has_tables = inner->format == &csni_index_gsym && csni_remote_file_has(&remote->file, 0, csni_gsym_files_end(&inner->gsym));
+    remote->has_tables =
+        inner->format == &csni_index_gsym && csni_remote_file_has(&remote->file, 0, csni_gsym_files_end(&inner->gsym));
 }
 
 /* Until nothing is missing that opening reads. */
@@ -75,7 +76,8 @@ csn_status csn_index_open_remote(const char *url, const struct csn_remote_option
     struct csn_remote_options options = CSN_REMOTE_OPTIONS_INIT;
     struct csn_index_options index_options = CSN_INDEX_OPTIONS_INIT;
     if (given) CSNI_TRY(csni_options_copy(&options, sizeof options, given, given->struct_size, err));
-    if (options.index) CSNI_TRY(csni_options_copy(&index_options, sizeof index_options, options.index, options.index->struct_size, err));
+    if (options.index)
+        CSNI_TRY(csni_options_copy(&index_options, sizeof index_options, options.index, options.index->struct_size, err));
     if (index_options.accelerator_bytes)
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "an accelerator is made from the whole file: accelerator_bytes must be 0");
     const struct csn_allocator *allocator = csni_allocator_or_default(index_options.allocator);

@@ -16,7 +16,8 @@
 enum block_state { BLOCK_MISSING, BLOCK_WANTED, BLOCK_KEPT };
 
 /* Gaps that cost less than a request: a small one always does, and of larger ones as many as fit the budget of a fetch. */
-enum { PAGES_MOST = CSNI_REMOTE_BLOCK / 4096, GAP_BLOCKS = 4, GAP_BUDGET = 12, RANGES_MAX = 64, GROUP_BLOCKS = 4096, HEAD_BLOCKS = CSNI_REMOTE_HEAD / CSNI_REMOTE_BLOCK };
+enum { PAGES_MOST = CSNI_REMOTE_BLOCK / 4096, GAP_BLOCKS = 4, GAP_BUDGET = 12, RANGES_MAX = 64, GROUP_BLOCKS = 4096,
+       HEAD_BLOCKS = CSNI_REMOTE_HEAD / CSNI_REMOTE_BLOCK };
 enum { COLD_REQUESTS = 5, COLD_BYTES = 512 << 10 };
 
 /* ---- memory ---- */
@@ -35,7 +36,9 @@ static void *reserve_pages(size_t size) {
 }
 
 #if defined(__linux__)
-static bool read_touched(const void *ptr, size_t size, unsigned char *out) { return mincore((void *)(uintptr_t)ptr, size, out) == 0; }
+static bool read_touched(const void *ptr, size_t size, unsigned char *out) {
+    return mincore((void *)(uintptr_t)ptr, size, out) == 0;
+}
 #else
 static bool read_touched(const void *ptr, size_t size, unsigned char *out) {
     (void)ptr;
@@ -195,7 +198,8 @@ static bool next_range(const struct csni_remote_file *file, size_t gap, size_t *
         if (file->states[k] == BLOCK_WANTED) end = k + 1;
     uint64_t start = (uint64_t)i * CSNI_REMOTE_BLOCK, stop = (uint64_t)end * CSNI_REMOTE_BLOCK;
     if (stop > file->bytes.size) stop = file->bytes.size;
-    *out = (struct csn_remote_range){ .offset = start, .size = stop - start, .bytes = (uint8_t *)(uintptr_t)file->bytes.ptr + start };
+    *out =
+        (struct csn_remote_range){ .offset = start, .size = stop - start, .bytes = (uint8_t *)(uintptr_t)file->bytes.ptr + start };
     *at = end;
     return true;
 }

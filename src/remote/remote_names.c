@@ -12,7 +12,9 @@ static size_t slot_of(const struct csni_remote_names *names, uint64_t offset) {
 
 static csn_status grow_names(struct csni_remote_names *names, struct csn_error *err) {
     enum { FIRST = 64 };
-    struct csni_remote_names grown = { .allocator = names->allocator, .count = names->count, .capacity = names->capacity ? names->capacity * 2 : FIRST };
+    struct csni_remote_names grown = { .allocator = names->allocator,
+                                       .count = names->count,
+                                       .capacity = names->capacity ? names->capacity * 2 : FIRST };
     if (names->count * 2 < names->capacity) return CSN_OK;
     grown.slots = csni_alloc_zeroed(grown.allocator, grown.capacity, sizeof *grown.slots);
     if (!grown.slots) return csni_fail_memory(err, grown.capacity * sizeof *grown.slots);

@@ -138,7 +138,9 @@ CSNI_LIBC(size_t, strcspn)(const char *text, const char *reject) {
 }
 
 CSNI_LIBC(int, vsnprintf)(char *out, size_t cap, const char *format, va_list args);
-CSNI_LIBC(int, vsnprintf)(char *out, size_t cap, const char *format, va_list args) { return (int)csni_format_list(out, cap, format, args); }
+CSNI_LIBC(int, vsnprintf)(char *out, size_t cap, const char *format, va_list args) {
+    return (int)csni_format_list(out, cap, format, args);
+}
 
 CSNI_LIBC(int, snprintf)(char *out, size_t cap, const char *format, ...);
 CSNI_LIBC(int, snprintf)(char *out, size_t cap, const char *format, ...) {

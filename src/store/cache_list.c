@@ -122,7 +122,8 @@ static bool list_entry(const struct csn_cache *cache, const struct cached_file *
     path_of_file(cache, file, path);
     csn_status status = csni_cache_read_path(path, check, &read, &why);
     if (status == CSN_NONE) return true; /* of another version, or gone meanwhile */
-    struct csn_cache_entry entry = { .status = status, .path = path, .source = source, .text = status < 0 ? csn_error_text(&why) : "",
+    struct csn_cache_entry entry = { .status = status, .path = path, .source = source,
+                                     .text = status < 0 ? csn_error_text(&why) : "",
                                      .id = id, .id_size = id_of_hex(file->hex, id), .file_size = file->size,
                                      .flags = read.meta.flags, .made = read.meta.made, .used = file->used };
     if (status == CSN_OK && read.meta.source.size < sizeof source) memcpy(source, read.meta.source.ptr, read.meta.source.size);

@@ -51,7 +51,9 @@ csn_status csni_cache_lock(struct csn_cache *cache, const struct csni_cache_key 
     return lock_path(path, LOCK_EX, out);
 }
 
-csn_status csni_cache_try_lock_path(const char *path, struct csni_cache_lock *out) { return lock_path(path, LOCK_EX | LOCK_NB, out); }
+csn_status csni_cache_try_lock_path(const char *path, struct csni_cache_lock *out) {
+    return lock_path(path, LOCK_EX | LOCK_NB, out);
+}
 
 void csni_cache_unlock(struct csni_cache_lock *lock) {
     if (lock->fd < 0) return;

@@ -109,7 +109,8 @@ static csn_status check_pdb(struct csni_locate_query *query, const char *path, s
     char has[CSNI_PDB_ID_SIZE], needs[CSNI_PDB_ID_SIZE] = "another kind of debug file";
     enum csni_pdb_fit fit;
     struct csni_path_shown shown = csni_path_show(path);
-    csn_status status = csni_pdb_compare(file, query->search->alloc, request->id, request->id_size, request->id_age, &fit, has, &inner);
+    csn_status status =
+        csni_pdb_compare(file, query->search->alloc, request->id, request->id_size, request->id_age, &fit, has, &inner);
     if (status == CSN_E_MEMORY) return csni_fail_memory(query->err, 0);
     if (status < 0) csni_fail(reason(query), status, NULL, 0, "%s: %s", shown.text, csn_error_text(&inner));
     if (status < 0) return CSN_NONE;

@@ -58,7 +58,9 @@ csn_status csn_store_explanation_add(struct csn_store_explanation *explanation, 
 
 csn_status csni_store_record(struct csni_store_query *query, uint32_t place, csn_status status, struct csn_str path,
                              const char *text) {
-    const struct csn_store_location location = { .place = place, .status = status, .path = path, .text = csni_str(text ? text : "") };
+    const struct csn_store_location location = {
+        .place = place, .status = status, .path = path, .text = csni_str(text ? text : "")
+    };
     return csn_store_explanation_add(query->explanation, &location, query->err);
 }
 

@@ -8,7 +8,8 @@ csn_status csni_locate_by_id(struct csni_locate_query *query) {
     char id[CSNI_ID_TEXT_SIZE];
     if (query->request->id_size < 2 || !csni_id_text(query->request->id, query->request->id_size, id)) return CSN_NONE;
     for (size_t i = 0; i < options->debug_dir_count; i++) {
-        csn_status status = csni_locate_tryf(query, CSNI_PROOF_ID, "%s/.build-id/%.2s/%s.debug", options->debug_dirs[i], id, id + 2);
+        csn_status status =
+            csni_locate_tryf(query, CSNI_PROOF_ID, "%s/.build-id/%.2s/%s.debug", options->debug_dirs[i], id, id + 2);
         if (status != CSN_NONE) return status;
     }
     return CSN_NONE;

@@ -20,7 +20,8 @@ static struct csn_str without(struct csn_str name, const char *suffix) {
 
 /* What is put after the name of an image to name another form of it. */
 static struct csn_str bare_name(struct csn_str name) {
-    static const char *const suffixes[] = { " (deleted)", ".gsym", ".bsym", ".sym", ".debug", ".dbg", ".dsym", ".pdb", ".xz", ".gz", ".zst" };
+    static const char *const suffixes[] = { " (deleted)", ".gsym", ".bsym", ".sym", ".debug", ".dbg",
+                                            ".dsym",      ".pdb",  ".xz",   ".gz",  ".zst" };
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) name = without(name, suffixes[i]);
     return name;
 }

@@ -17,11 +17,13 @@ static void add_compact_rule(struct compact_rules *r, struct csni_unwind_rule ru
 }
 
 static void put_cfa(struct compact_rules *r, uint16_t base, int64_t offset) {
-    add_compact_rule(r, (struct csni_unwind_rule){ .target = CSNI_UNWIND_CFA, .base = base, .kind = CSNI_UNWIND_VALUE, .offset = offset });
+    add_compact_rule(
+        r, (struct csni_unwind_rule){ .target = CSNI_UNWIND_CFA, .base = base, .kind = CSNI_UNWIND_VALUE, .offset = offset });
 }
 
 static void put_saved(struct compact_rules *r, uint16_t target, int64_t offset) {
-    add_compact_rule(r, (struct csni_unwind_rule){ .target = target, .base = CSNI_UNWIND_CFA, .kind = CSNI_UNWIND_SAVED, .offset = offset });
+    add_compact_rule(
+        r, (struct csni_unwind_rule){ .target = target, .base = CSNI_UNWIND_CFA, .kind = CSNI_UNWIND_SAVED, .offset = offset });
 }
 
 /* ---- x86, x86-64 ---- */
@@ -124,7 +126,8 @@ static bool put_arm64_rules(struct compact_rules *r, uint32_t word) {
     if (mode != UNWIND_ARM64_MODE_FRAMELESS && (mode || (word & 0xffffff))) return false;
     uint8_t kind = mode ? CSNI_UNWIND_VALUE : CSNI_UNWIND_REGISTER; /* as dump_syms tells the two apart */
     int64_t stack_size = mode ? (int64_t)(word >> 12 & 0xfff) * 16 : 0;
-    add_compact_rule(r, (struct csni_unwind_rule){ .target = CSNI_UNWIND_CFA, .base = SP_ARM64, .kind = kind, .offset = stack_size });
+    add_compact_rule(r,
+                     (struct csni_unwind_rule){ .target = CSNI_UNWIND_CFA, .base = SP_ARM64, .kind = kind, .offset = stack_size });
     add_compact_rule(r, (struct csni_unwind_rule){ .target = CSNI_UNWIND_RETURN, .base = LR_ARM64, .kind = kind });
     return true;
 }

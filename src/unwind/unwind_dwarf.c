@@ -173,7 +173,9 @@ static bool needs_pc(const struct csni_unwind_dwarf *u) {
 
 static void add_cfa_rule(struct csni_unwind_dwarf *u, const struct frame_rule *rule, uint64_t pc) {
     struct csni_unwind_tokens tokens;
-    struct csni_unwind_rule out = { .target = CSNI_UNWIND_CFA, .kind = CSNI_UNWIND_VALUE, .base = rule->base, .offset = rule->offset };
+    struct csni_unwind_rule out = {
+        .target = CSNI_UNWIND_CFA, .kind = CSNI_UNWIND_VALUE, .base = rule->base, .offset = rule->offset
+    };
     if (rule->kind != RULE_VAL_OFFSET) {
         out.kind = CSNI_UNWIND_UNKNOWN;
         if (rule->kind == RULE_EXPRESSION && read_rule_expression(u, rule, true, pc, &tokens)) add_tokens(u, &out, &tokens);
@@ -301,7 +303,9 @@ static uint64_t own_register(const struct csni_unwind_dwarf *u, uint64_t reg) {
     return csni_unwind_register(reg, u->section->swaps_esp_ebp);
 }
 
-static uint64_t read_register(const struct csni_unwind_dwarf *u, struct csni_cursor *c) { return own_register(u, csni_cursor_uleb(c)); }
+static uint64_t read_register(const struct csni_unwind_dwarf *u, struct csni_cursor *c) {
+    return own_register(u, csni_cursor_uleb(c));
+}
 
 static int64_t multiply_offset(uint64_t factored, int64_t align) { return (int64_t)(factored * (uint64_t)align); }
 

@@ -30,7 +30,8 @@ static struct arm64_code read_any_register(struct csni_cursor *c) {
     uint8_t b1 = csni_cursor_u8(c), b2 = csni_cursor_u8(c), kind = b2 >> 6;
     bool is_pair = b1 & 0x40, is_preindexed = b1 & 0x20, is_wide = kind == 2;
     uint32_t factor = is_pair || is_preindexed || is_wide ? 16 : 8, offset = (b2 & 0x3f) * factor;
-    struct arm64_code code = save_code((b1 & 0x1f) + (kind ? V0 : 0u), is_pair, is_preindexed, is_preindexed ? offset + factor : offset);
+    struct arm64_code code =
+        save_code((b1 & 0x1f) + (kind ? V0 : 0u), is_pair, is_preindexed, is_preindexed ? offset + factor : offset);
     code.is_wide = is_wide;
     if ((b1 & 0x80) || kind == 3) code.op = ARM64_UNKNOWN;
     return code;
@@ -121,7 +122,8 @@ static void add_arm64_rule(struct arm64_state *s, struct csni_unwind_rule rule) 
 }
 
 static void add_arm64_cfa(struct arm64_state *s, uint16_t base, int64_t offset) {
-    add_arm64_rule(s, (struct csni_unwind_rule){ .target = CSNI_UNWIND_CFA, .base = base, .kind = CSNI_UNWIND_VALUE, .offset = offset });
+    add_arm64_rule(
+        s, (struct csni_unwind_rule){ .target = CSNI_UNWIND_CFA, .base = base, .kind = CSNI_UNWIND_VALUE, .offset = offset });
 }
 
 static void grow_stack(struct arm64_state *s, uint32_t size) {
@@ -132,7 +134,8 @@ static void grow_stack(struct arm64_state *s, uint32_t size) {
 static void add_arm64_saved(struct arm64_state *s, uint8_t reg, int64_t offset) {
     uint16_t target = reg == LR ? CSNI_UNWIND_RETURN : reg;
     if (reg >= V0) return; /* readers do not follow vector registers */
-    add_arm64_rule(s, (struct csni_unwind_rule){ .target = target, .base = CSNI_UNWIND_CFA, .kind = CSNI_UNWIND_SAVED, .offset = offset });
+    add_arm64_rule(
+        s, (struct csni_unwind_rule){ .target = target, .base = CSNI_UNWIND_CFA, .kind = CSNI_UNWIND_SAVED, .offset = offset });
 }
 
 static void save_registers(struct arm64_state *s, struct arm64_code code) {

@@ -27,7 +27,8 @@ __attribute__((noinline)) static int call_it(int (*volatile *pointer)(int), int 
 int main(int argc, char **argv) {
     struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK };
     stack_t stack = { .ss_sp = other_stack, .ss_size = sizeof other_stack };
-    uintptr_t address = (uintptr_t)(argc > 1 && argv[1][0] == 'd' ? (void *)other_stack : (void *)(uintptr_t)strtoull(argv[argc - 1], NULL, 0));
+    uintptr_t address =
+        (uintptr_t)(argc > 1 && argv[1][0] == 'd' ? (void *)other_stack : (void *)(uintptr_t)strtoull(argv[argc - 1], NULL, 0));
     int (*volatile pointer)(int) = (int (*)(int))address;
     if (csn_backtrace_create(NULL, &backtrace, NULL) < 0 || sigaltstack(&stack, NULL) < 0) return 2;
     sigaction(SIGSEGV, &action, NULL);

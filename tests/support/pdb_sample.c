@@ -10,7 +10,9 @@
 
 #include "pdb/pdb_layout.h"
 
-const uint8_t pdb_sample_guid[16] = { 0x33, 0x22, 0x11, 0x00, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff };
+const uint8_t pdb_sample_guid[16] = {
+    0x33, 0x22, 0x11, 0x00, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff
+};
 
 /* File names, by their offsets in /names; entries of checksums are 8 bytes each. */
 enum { NAME_MAIN = 1, NAME_INLINE = 10 };
@@ -307,7 +309,8 @@ static void put_lender(struct wire *w, uint32_t *symbol_size, uint32_t *c13_size
 
 static void put_module_lines(const struct pdb_sample *s, struct wire *w) {
     static const uint32_t main_lines[][2] = { { 0, 10 }, { 8, 11 }, { 0x20, LINE_NEVER_STEP_INTO }, { 0x28, 12 } };
-    static const uint32_t hidden_lines[][2] = { { 0, 20 }, { 8, 21 } }, other_lines[][2] = { { 0, 25 } }, part_lines[][2] = { { 0, 15 } };
+    static const uint32_t hidden_lines[][2] = { { 0, 20 }, { 8, 21 } }, other_lines[][2] = { { 0, 25 } },
+                          part_lines[][2] = { { 0, 15 } };
     size_t begun = wire_pdb_begin_subsection(w, DEBUG_S_FILECHKSMS);
     wire_u32(w, NAME_MAIN);
     wire_u32(w, 0);

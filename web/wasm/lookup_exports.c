@@ -79,7 +79,8 @@ EXPORT("csn_wasm_open") int32_t csn_wasm_open(void) {
         put_error(&err);
         return status;
     }
-    if (index_query_init(&lookup.query, lookup.index, CSN_LOOKUP_DEFAULT) && name_text_init(&lookup.demangled_names, true)) return CSN_OK;
+    if (index_query_init(&lookup.query, lookup.index, CSN_LOOKUP_DEFAULT) && name_text_init(&lookup.demangled_names, true))
+        return CSN_OK;
     out_text(&lookup.out, "out of memory");
     out_flush(&lookup.out);
     return CSN_E_MEMORY;

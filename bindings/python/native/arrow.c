@@ -235,8 +235,9 @@ static bool take_buffer(PyObject *array, struct ArrowSchema *schema, struct Arro
     }
     held->buffers[1] = held->view.buf;
     *schema = (struct ArrowSchema){ .format = "L", .name = "", .release = release_nothing };
-    *out = (struct ArrowArray){ .length = held->view.len / 8, .n_buffers = 2, .buffers = held->buffers, .release = release_held_buffer,
-                                .private_data = held };
+    *out = (struct ArrowArray){
+        .length = held->view.len / 8, .n_buffers = 2, .buffers = held->buffers, .release = release_held_buffer, .private_data = held
+    };
     return true;
 }
 
@@ -252,7 +253,8 @@ PyObject *symbolicate_array(struct native_state *state, struct csn_symbolicator 
     Py_BEGIN_ALLOW_THREADS
     status = csn_symbolicate_arrow(symbolicator, &schema, &taken, options, &out_schema, &out, &err);
     Py_END_ALLOW_THREADS
-    if (status == CSN_E_UNSUPPORTED || status == CSN_E_ARGUMENT) return PyErr_SetString(PyExc_TypeError, csn_error_text(&err)), NULL;
+    if (status == CSN_E_UNSUPPORTED || status == CSN_E_ARGUMENT)
+        return PyErr_SetString(PyExc_TypeError, csn_error_text(&err)), NULL;
     if (status < 0) return raise_error(state->error, status, &err, NULL);
     struct answers_object *answers = PyObject_New(struct answers_object, state->answers_type);
     if (!answers) {

@@ -37,11 +37,12 @@ static PyObject *events_dict(const struct csn_convert_report *report) {
 
 static PyObject *report_dict(const struct csn_convert_report *r) {
     return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:N,s:N}", "functions", (unsigned long long)r->functions_written, "rows",
-                         (unsigned long long)r->rows_written, "inlined_calls", (unsigned long long)r->inline_nodes_written, "call_sites",
-                         (unsigned long long)r->call_sites_written, "merged_functions", (unsigned long long)r->functions_merged, "files",
-                         (unsigned long long)r->files_written, "input_bytes", (unsigned long long)r->input_bytes, "output_bytes",
-                         (unsigned long long)r->output_bytes, "build_id",
-                         PyBytes_FromStringAndSize((const char *)r->uuid, (Py_ssize_t)(r->uuid_size < sizeof r->uuid ? r->uuid_size : sizeof r->uuid)),
+                         (unsigned long long)r->rows_written, "inlined_calls", (unsigned long long)r->inline_nodes_written,
+                         "call_sites", (unsigned long long)r->call_sites_written, "merged_functions",
+                         (unsigned long long)r->functions_merged, "files", (unsigned long long)r->files_written, "input_bytes",
+                         (unsigned long long)r->input_bytes, "output_bytes", (unsigned long long)r->output_bytes, "build_id",
+                         PyBytes_FromStringAndSize((const char *)r->uuid,
+                                                   (Py_ssize_t)(r->uuid_size < sizeof r->uuid ? r->uuid_size : sizeof r->uuid)),
                          "events", events_dict(r));
 }
 
@@ -53,7 +54,8 @@ static bool set_format(const char *name, uint32_t *out) {
 }
 
 PyObject *native_convert(PyObject *module, PyObject *args, PyObject *keywords) {
-    static char *names[] = { "input", "output", "format", "threads", "strict", "call_sites", "merged_functions", "companions", "progress", NULL };
+    static char *names[] = { "input",      "output",           "format",     "threads",  "strict",
+                             "call_sites", "merged_functions", "companions", "progress", NULL };
     struct native_state *state = native_state_of(module);
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
     struct csn_companion_search_options search_options = CSN_COMPANION_SEARCH_OPTIONS_INIT;

@@ -12,7 +12,8 @@ struct fetched {
 
 static csn_status record(struct csn_store_explanation *explanation, const struct fetched *f, csn_status status, const char *text,
                          struct csn_error *err) {
-    const struct csn_store_location location = { .place = f->is_by_id ? CSN_STORE_PLACE_FOLDER_BY_ID : CSN_STORE_PLACE_FOLDER_BY_NAME, .status = status,
+    const uint32_t place = f->is_by_id ? CSN_STORE_PLACE_FOLDER_BY_ID : CSN_STORE_PLACE_FOLDER_BY_NAME;
+    const struct csn_store_location location = { .place = place, .status = status,
                                                  .path = { f->url, strlen(f->url) }, .text = { text, strlen(text) } };
     return csn_store_explanation_add(explanation, &location, err);
 }

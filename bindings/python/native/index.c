@@ -194,8 +194,9 @@ static PyObject *index_lookup(PyObject *object, PyObject *args) {
     PyThreadState *thread = let_others_run(self);
     csn_status status = csn_index_lookup(index, addr, frames, CSN_INLINE_DEPTH_MAX + 1, &count, &err);
     run_again(thread);
-    PyObject *result = status < 0 ? raise_error(state->error, status, &err, NULL)
-                                  : frames_list(state->frame_type, index, addr, frames, status == CSN_OK ? count : 0, self->demangle);
+    PyObject *result = status < 0
+                           ? raise_error(state->error, status, &err, NULL)
+                           : frames_list(state->frame_type, index, addr, frames, status == CSN_OK ? count : 0, self->demangle);
     guard_leave(&self->guard);
     return result;
 }
@@ -224,8 +225,9 @@ static PyObject *index_info(PyObject *object, PyObject *unused) {
     if (!index) return NULL;
     csn_index_get_info(index, &info, sizeof info);
     guard_leave(&self->guard);
-    return Py_BuildValue("{s:I,s:N,s:N,s:K,s:K,s:I,s:I,s:K,s:K}", "format", info.format, "big_endian", PyBool_FromLong(info.big_endian),
-                         "build_id", PyBytes_FromStringAndSize((const char *)info.uuid, info.uuid_size), "base_address",
+    return Py_BuildValue("{s:I,s:N,s:N,s:K,s:K,s:I,s:I,s:K,s:K}", "format", info.format, "big_endian",
+                         PyBool_FromLong(info.big_endian), "build_id",
+                         PyBytes_FromStringAndSize((const char *)info.uuid, info.uuid_size), "base_address",
                          (unsigned long long)info.base_address, "bytes", (unsigned long long)info.file_size, "functions",
                          info.function_count, "files", info.file_count ? info.file_count - 1 : 0, "string_bytes",
                          (unsigned long long)info.string_bytes, "accelerator_bytes", (unsigned long long)info.accelerator_bytes);

@@ -45,10 +45,11 @@ static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, const char *n
 
 static int native_exec(PyObject *module) {
     struct native_state *state = native_state_of(module);
-    state->error = PyErr_NewExceptionWithDoc("callsign.Error",
-                                             "A failure of the library. Attributes: `status` (a name such as \"truncated\"), `code`,\n"
-                                             "`section` and `offset` (where in the file; \"\" and 0 if nowhere), `os_error` (errno or 0).",
-                                             NULL, NULL);
+    state->error =
+        PyErr_NewExceptionWithDoc("callsign.Error",
+                                  "A failure of the library. Attributes: `status` (a name such as \"truncated\"), `code`,\n"
+                                  "`section` and `offset` (where in the file; \"\" and 0 if nowhere), `os_error` (errno or 0).",
+                                  NULL, NULL);
     if (!state->error || PyModule_AddObjectRef(module, "Error", state->error)) return -1;
     state->frame_type = frame_type_make();
     if (!state->frame_type || PyModule_AddObjectRef(module, "Frame", (PyObject *)state->frame_type)) return -1;
@@ -57,7 +58,8 @@ static int native_exec(PyObject *module) {
     state->symbolicator_type = add_type(module, &symbolicator_spec, "Symbolicator");
     state->answers_type = add_type(module, &answers_spec, "Answers");
     state->profile_type = add_type(module, &profile_spec, "Profile");
-    return state->index_type && state->store_type && state->symbolicator_type && state->answers_type && state->profile_type ? 0 : -1;
+    const bool has_all = state->index_type && state->store_type && state->symbolicator_type && state->answers_type && state->profile_type;
+    return has_all ? 0 : -1;
 }
 
 static void native_free(void *module) {

@@ -192,7 +192,8 @@ static PyObject *profile_write(PyObject *self, PyObject *args) {
     struct csn_profile *profile = profile_enter(self);
     if (profile) {
         Py_BEGIN_ALLOW_THREADS
-        status = text ? csn_profile_write_file(profile, format, text, &options, &err) : csn_profile_write(profile, format, &options, &bytes, &err);
+        status = text ? csn_profile_write_file(profile, format, text, &options, &err)
+                      : csn_profile_write(profile, format, &options, &bytes, &err);
         Py_END_ALLOW_THREADS
         profile_leave(self);
         if (status < 0) raise_error(state_of_profile(self)->error, status, &err, text);
@@ -260,8 +261,11 @@ static PyObject *profile_samples(PyObject *self, PyObject *args) {
     struct csn_profile_sample sample;
     for (unsigned long long i = 0; list && i < count && csn_profile_get_sample(profile, first + i, &sample) == CSN_OK; i++) {
         PyObject *values = PyTuple_New((Py_ssize_t)sample.value_count);
-        for (uint32_t k = 0; values && k < sample.value_count; k++) PyTuple_SetItem(values, (Py_ssize_t)k, PyLong_FromLongLong(sample.values[k]));
-        PyObject *item = values ? Py_BuildValue("(INLN)", (unsigned)sample.stack, values, (long long)sample.time_ns, thread_tuple(&sample)) : NULL;
+        for (uint32_t k = 0; values && k < sample.value_count; k++)
+            PyTuple_SetItem(values, (Py_ssize_t)k, PyLong_FromLongLong(sample.values[k]));
+        PyObject *item =
+            values ? Py_BuildValue("(INLN)", (unsigned)sample.stack, values, (long long)sample.time_ns, thread_tuple(&sample))
+                   : NULL;
         if (!item || PyList_Append(list, item)) Py_CLEAR(list);
         Py_XDECREF(item);
     }

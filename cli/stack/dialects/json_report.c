@@ -97,7 +97,9 @@ bool report_answer_threads(struct stack_session *session, const struct report_sh
 static const struct report_kind *const kinds[] = { &minidump_report, &dotnet_report, &ips_report };
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 
-static bool is_of_format(const struct report_kind *kind, const char *format) { return !format || strcmp(format, kind->format) == 0; }
+static bool is_of_format(const struct report_kind *kind, const char *format) {
+    return !format || strcmp(format, kind->format) == 0;
+}
 
 /* NULL: none is recognized. */
 static const struct report_kind *kind_of_value(struct csn_str root, const char *format) {

@@ -5,7 +5,8 @@
 static bool is_time(struct csn_str word) {
     struct line_scan s = scan_on(word);
     uint64_t number;
-    return scan_number(&s, 10, &number) && scan_char(&s, '.') && scan_number(&s, 10, &number) && scan_char(&s, ':') && scan_at_end(&s);
+    return scan_number(&s, 10, &number) && scan_char(&s, '.') && scan_number(&s, 10, &number) && scan_char(&s, ':') &&
+           scan_at_end(&s);
 }
 
 static void copy_word(char *out, size_t size, struct csn_str text) {

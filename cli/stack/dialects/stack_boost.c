@@ -41,4 +41,6 @@ static void fill_boost(struct line_filler *f) {
     }
 }
 
-const struct stack_dialect boost_dialect = { .name = "boost", .marks = { MARK_NUMBER }, .read = read_boost_line, .fill = fill_boost };
+const struct stack_dialect boost_dialect = {
+    .name = "boost", .marks = { MARK_NUMBER }, .read = read_boost_line, .fill = fill_boost
+};

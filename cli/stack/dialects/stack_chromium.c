@@ -72,5 +72,7 @@ static enum line_kind read_chromium_line(void *state, struct stack_modules *modu
     return number ? KIND_FRAME : KIND_FIRST;
 }
 
-const struct stack_dialect chromium_dialect = { .name = "chromium", .marks = { MARK_HASH | MARK_HEX, MARK_INDENT | MARK_MODULE | MARK_HEX },
-                                                .state_size = sizeof(struct chromium_state), .read = read_chromium_line, .fill = fill_line_in_brackets };
+const struct stack_dialect chromium_dialect = { .name = "chromium",
+                                                .marks = { MARK_HASH | MARK_HEX, MARK_INDENT | MARK_MODULE | MARK_HEX },
+                                                .state_size = sizeof(struct chromium_state), .read = read_chromium_line,
+                                                .fill = fill_line_in_brackets };

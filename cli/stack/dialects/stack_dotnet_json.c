@@ -51,5 +51,6 @@ static bool answer_dotnet(struct stack_session *session, struct csn_str report, 
            report_answer_threads(session, &dotnet_shape, threads, w, output);
 }
 
-const struct report_kind dotnet_report = { .format = "dotnet-json", .what = "a crash report of .NET", .recognize = stack_dotnet_recognize,
+const struct report_kind dotnet_report = { .format = "dotnet-json", .what = "a crash report of .NET",
+                                           .recognize = stack_dotnet_recognize,
                                            .find = find_dotnet, .answer = answer_dotnet };

@@ -33,5 +33,6 @@ static enum line_kind read_esp_line(void *state, struct stack_modules *modules, 
     return KIND_FIRST;
 }
 
-const struct stack_dialect esp_dialect = { .name = "esp-idf", .marks = { MARK_EVENT | MARK_HEX }, .read = read_esp_line, .more = read_pair,
-                                           .fill = fill_line_in_brackets };
+const struct stack_dialect esp_dialect = {
+    .name = "esp-idf", .marks = { MARK_EVENT | MARK_HEX }, .read = read_esp_line, .more = read_pair, .fill = fill_line_in_brackets
+};

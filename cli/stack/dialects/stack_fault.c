@@ -23,9 +23,10 @@ struct fault_register {
 };
 #define NAMED(text) { (text), sizeof(text) - 1 }
 static const struct fault_register fault_registers[] = {
-    { NAMED("pc"), true }, { NAMED("mepc"), true }, { NAMED("epc"), true }, { NAMED("sepc"), true }, { NAMED("elr_eln"), true },
-    { NAMED("elr"), true }, { NAMED("rip"), true }, { NAMED("eip"), true }, { NAMED("r15/pc"), true }, { NAMED("(r15/pc)"), true },
-    { NAMED("address"), true }, { NAMED("lr"), false }, { NAMED("ra"), false }, { NAMED("r14/lr"), false }, { NAMED("x30/lr"), false },
+    { NAMED("pc"), true },      { NAMED("mepc"), true },     { NAMED("epc"), true },     { NAMED("sepc"), true },
+    { NAMED("elr_eln"), true }, { NAMED("elr"), true },      { NAMED("rip"), true },     { NAMED("eip"), true },
+    { NAMED("r15/pc"), true },  { NAMED("(r15/pc)"), true }, { NAMED("address"), true }, { NAMED("lr"), false },
+    { NAMED("ra"), false },     { NAMED("r14/lr"), false },  { NAMED("x30/lr"), false },
 };
 
 static char small_letter(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
@@ -97,5 +98,6 @@ static enum line_kind read_fault_line(void *state, struct stack_modules *modules
     return out->flags & CSN_STACK_EXACT ? KIND_FIRST : KIND_FRAME;
 }
 
-const struct stack_dialect fault_dialect = { .name = "fault", .marks = { MARK_HEX, MARK_VALUE }, .state_size = sizeof(struct fault_state),
+const struct stack_dialect fault_dialect = { .name = "fault", .marks = { MARK_HEX, MARK_VALUE },
+                                             .state_size = sizeof(struct fault_state),
                                              .read = read_fault_line, .more = read_register, .fill = fill_line_in_brackets };

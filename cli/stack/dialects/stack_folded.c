@@ -86,5 +86,6 @@ static void fill_folded(struct line_filler *f) {
     fill_ending(f);
 }
 
-const struct stack_dialect folded_dialect = { .name = "folded", .marks = { MARK_FOLDED }, .read = read_folded_line, .more = read_element,
-                                              .fill = fill_folded };
+const struct stack_dialect folded_dialect = {
+    .name = "folded", .marks = { MARK_FOLDED }, .read = read_folded_line, .more = read_element, .fill = fill_folded
+};

@@ -180,5 +180,7 @@ static enum line_kind read_glibc_line(void *state, struct stack_modules *modules
     return finish_frame(line, KIND_FRAME, out);
 }
 
-const struct stack_dialect glibc_dialect = { .name = "glibc", .marks = { MARK_BRACKET_HEX, MARK_NUMBER | MARK_HEX, MARK_OFFSET }, .read = read_glibc_line,
+const struct stack_dialect glibc_dialect = { .name = "glibc",
+                                             .marks = { MARK_BRACKET_HEX, MARK_NUMBER | MARK_HEX, MARK_OFFSET },
+                                             .read = read_glibc_line,
                                              .fill = fill_line_in_brackets };

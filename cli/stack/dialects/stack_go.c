@@ -205,7 +205,9 @@ static void begin_goroutine(struct go_state *go) {
 }
 
 /* "	goroutine running on other thread; stack unavailable", "non-Go function" and its "	pc=0x7f93bcfd9139" */
-static bool is_remark(struct csn_str line) { return (line.len && line.ptr[0] == '\t') || name_is(line, "non-Go function") || is_elision(line); }
+static bool is_remark(struct csn_str line) {
+    return (line.len && line.ptr[0] == '\t') || name_is(line, "non-Go function") || is_elision(line);
+}
 
 static enum line_kind read_go_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                    struct line_frame *out) {
@@ -237,6 +239,7 @@ static enum line_kind read_go_line(void *state, struct stack_modules *modules, s
     return KIND_NONE;
 }
 
-const struct stack_dialect go_dialect = { .name = "go", .marks = { MARK_OFFSET, MARK_COLON, MARK_SIGN | MARK_HEX, MARK_EVENT | MARK_HEX },
+const struct stack_dialect go_dialect = { .name = "go", .marks = { MARK_OFFSET, MARK_COLON, MARK_SIGN | MARK_HEX,
+                                                                   MARK_EVENT | MARK_HEX },
                                           .state_size = sizeof(struct go_state), .init = init_go, .read = read_go_line,
                                           .fill = fill_behind_line };

@@ -564,6 +564,7 @@ static void fill_kernel(struct line_filler *f) {
     fill_ending(f);
 }
 
-const struct stack_dialect kernel_dialect = { .name = "kernel", .marks = { MARK_OFFSET, MARK_KERNEL, MARK_COLON }, .state_size = sizeof(struct kernel_state),
+const struct stack_dialect kernel_dialect = { .name = "kernel", .marks = { MARK_OFFSET, MARK_KERNEL, MARK_COLON },
+                                              .state_size = sizeof(struct kernel_state),
                                               .read = read_kernel_line, .ends_search = ends_search, .end_search = end_search,
                                               .fill = fill_kernel };

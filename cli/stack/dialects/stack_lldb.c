@@ -124,5 +124,6 @@ static void fill_lldb(struct line_filler *f) {
     }
 }
 
-const struct stack_dialect lldb_dialect = { .name = "lldb", .marks = { MARK_HEX | MARK_INDENT, MARK_EVENT }, .state_size = sizeof(struct lldb_state),
+const struct stack_dialect lldb_dialect = { .name = "lldb", .marks = { MARK_HEX | MARK_INDENT, MARK_EVENT },
+                                            .state_size = sizeof(struct lldb_state),
                                             .read = read_lldb_line, .fill = fill_lldb };

@@ -89,7 +89,8 @@ static enum line_kind read_text_line(struct csn_str line, bool open, struct line
 static enum line_kind read_minidump_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                          struct line_frame *out) {
     (void)state;
-    enum line_kind kind = memchr(line.ptr, '|', line.len) ? read_machine_line(modules, line, open, out) : read_text_line(line, open, out);
+    enum line_kind kind =
+        memchr(line.ptr, '|', line.len) ? read_machine_line(modules, line, open, out) : read_text_line(line, open, out);
     out->flags = out->number ? CSN_STACK_EITHER : CSN_STACK_EXACT;
     out->by_maps = true;
     return kind;

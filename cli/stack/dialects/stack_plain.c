@@ -66,4 +66,6 @@ static enum line_kind read_plain_line(void *state, struct stack_modules *modules
     return numbered && !number ? KIND_FIRST : KIND_FRAME;
 }
 
-const struct stack_dialect plain_dialect = { .name = "plain", .marks = { MARK_END_HEX, MARK_ADDRESS }, .read = read_plain_line, .fill = fill_behind_line };
+const struct stack_dialect plain_dialect = {
+    .name = "plain", .marks = { MARK_END_HEX, MARK_ADDRESS }, .read = read_plain_line, .fill = fill_behind_line
+};

@@ -39,5 +39,6 @@ static enum line_kind read_rust_line(void *state, struct stack_modules *modules,
     return out->number ? KIND_FRAME : KIND_FIRST;
 }
 
-const struct stack_dialect rust_dialect = { .name = "rust", .marks = { MARK_NUMBER | MARK_HEX }, .state_size = sizeof(struct rust_state),
+const struct stack_dialect rust_dialect = { .name = "rust", .marks = { MARK_NUMBER | MARK_HEX },
+                                            .state_size = sizeof(struct rust_state),
                                             .read = read_rust_line, .fill = fill_line_in_brackets };

@@ -91,7 +91,8 @@ static enum line_kind read_map(struct stack_modules *modules, struct line_scan *
     while (names.name.ptr[names.name.len - 1] == ' ') names.name.len--;
     size_t word = names.name.len; /* the last one is an id, or else of the path */
     while (names.name.ptr[word - 1] != ' ' && names.name.ptr[word - 1] != '/') word--;
-    if (names.name.ptr[word - 1] == ' ' && build_id_parse((struct csn_str){ names.name.ptr + word, names.name.len - word }, &names.id))
+    if (names.name.ptr[word - 1] == ' ' &&
+        build_id_parse((struct csn_str){ names.name.ptr + word, names.name.len - word }, &names.id))
         names.name.len = word - 1;
     stack_modules_add_image(modules, &names, start, end);
     return KIND_CONTEXT;
@@ -144,4 +145,5 @@ static void fill_sanitizer(struct line_filler *f) {
 }
 
 const struct stack_dialect sanitizer_dialect = { .name = "sanitizer", .marks = { MARK_HASH, MARK_START_HEX },
-                                                 .state_size = sizeof(struct sanitizer_state), .read = read_sanitizer_line, .fill = fill_sanitizer };
+                                                 .state_size = sizeof(struct sanitizer_state), .read = read_sanitizer_line,
+                                                 .fill = fill_sanitizer };

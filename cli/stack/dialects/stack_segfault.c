@@ -63,4 +63,5 @@ static uint64_t code_address(void *state, struct stack_session *session, const s
 }
 
 const struct stack_dialect segfault_dialect = { .name = "segfault", .marks = { MARK_REGISTER | MARK_MODULE },
-                                                .read = read_segfault_line, .address = code_address, .fill = fill_line_in_brackets };
+                                                .read = read_segfault_line, .address = code_address,
+                                                .fill = fill_line_in_brackets };

@@ -91,7 +91,8 @@ static struct csn_str module_of_url(struct csn_str url) {
     enum { HASH = 8 };
     static const char compiler[] = "WebAssembly.";
     struct csn_str name = base_name_of(url);
-    if (name.len >= sizeof(compiler) - 1 && memcmp(name.ptr, compiler, sizeof(compiler) - 1) == 0) return (struct csn_str){ name.ptr, 0 };
+    if (name.len >= sizeof(compiler) - 1 && memcmp(name.ptr, compiler, sizeof(compiler) - 1) == 0)
+        return (struct csn_str){ name.ptr, 0 };
     size_t digits = 0;
     while (digits < name.len && scan_digit_value(name.ptr[name.len - 1 - digits]) < 16) digits++;
     if (digits == HASH && name.len == HASH) name.len = 0;

@@ -293,4 +293,5 @@ static void fill_windbg(struct line_filler *f) {
 }
 
 const struct stack_dialect windbg_dialect = { .name = "windbg", .marks = { MARK_OFFSET, MARK_VALUE, MARK_ADDRESS },
-                                              .state_size = sizeof(struct windbg_state), .read = read_windbg_line, .fill = fill_windbg };
+                                              .state_size = sizeof(struct windbg_state), .read = read_windbg_line,
+                                              .fill = fill_windbg };

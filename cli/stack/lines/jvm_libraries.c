@@ -52,7 +52,8 @@ static bool read_file_list(struct stack_modules *modules, FILE *file) {
     char *line = NULL;
     size_t capacity = 0;
     ssize_t len;
-    while ((len = getline(&line, &capacity, file)) > 0 && read_report_line(&reader, (struct csn_str){ line, (size_t)len })) continue;
+    while ((len = getline(&line, &capacity, file)) > 0 && read_report_line(&reader, (struct csn_str){ line, (size_t)len }))
+        continue;
     free(line);
     return !reader.no_memory;
 }

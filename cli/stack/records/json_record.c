@@ -249,7 +249,8 @@ static bool walk_items(struct walk *walk, unsigned depth) {
 }
 
 static void see_scalar(struct walk *walk, const char *from) {
-    if (walk->is_origin) walk->record->origin += mix(walk->name, hash_of((struct csn_str){ from, (size_t)(walk->tokens.at - from) }));
+    if (walk->is_origin)
+        walk->record->origin += mix(walk->name, hash_of((struct csn_str){ from, (size_t)(walk->tokens.at - from) }));
 }
 
 static bool walk_value(struct walk *walk, unsigned depth) {
@@ -334,7 +335,8 @@ bool json_record_read(struct json_record *record, struct csn_str line, size_t be
     record->count = 0;
     record->origin = 0;
     const struct csn_str rest = { line.ptr + begin, line.len - begin };
-    struct walk walk = { .record = record, .begin = rest.ptr, .tokens = { .at = rest.ptr, .end = rest.ptr + rest.len }, .line = line.ptr,
+    struct walk walk = { .record = record, .begin = rest.ptr, .tokens = { .at = rest.ptr, .end = rest.ptr + rest.len },
+                         .line = line.ptr,
                          .wanted = wanted, .name = 1 };
     if (walk_over(&walk) && !record->no_memory) return true;
     record->count = 0;

@@ -196,7 +196,8 @@ csn_status session_answer(struct stack_session *session, struct csn_error *err) 
         csn_status status = place_modules(session, err);
         if (status < 0) return status;
     }
-    csn_status status = csn_symbolicator_answer(session->symbolicator, session->frames, session->frame_count, &session->answers, err);
+    csn_status status =
+        csn_symbolicator_answer(session->symbolicator, session->frames, session->frame_count, &session->answers, err);
     if (status == CSN_OK) tally_stack(&session->tally, session->answers, session->frame_count, &session->frame_symbols);
     return status;
 }

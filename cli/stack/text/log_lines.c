@@ -58,7 +58,8 @@ bool log_lines_next(struct log_lines *lines, struct log_line *out) {
     const struct record_text *text = &lines->record.texts[lines->next - 1];
     const char *begin = lines->line.ptr + lines->done, *end = lines->line.ptr + text->at + text->size;
     if (!lines->inside) lines->reader = json_reader_on(&text->code, (struct csn_str){ lines->line.ptr + text->at, text->size });
-    *out = (struct log_line){ .code = text->code, .is_piece = lines->whole.is_piece, .before = lines->inside ? 0 : text->at - lines->done, .continues = lines->inside,
+    *out = (struct log_line){ .code = text->code, .is_piece = lines->whole.is_piece,
+                              .before = lines->inside ? 0 : text->at - lines->done, .continues = lines->inside,
                               .source = { text->name, lines->record.origin } };
     if (!read_line_of_text(lines)) {
         lines->no_memory = true;

@@ -17,7 +17,9 @@ static void release_snapshot(struct module_snapshot *snapshot) {
     free(snapshot);
 }
 
-static struct csn_str text_or_empty(const char *text) { return text ? (struct csn_str){ text, strlen(text) } : (struct csn_str){ "", 0 }; }
+static struct csn_str text_or_empty(const char *text) {
+    return text ? (struct csn_str){ text, strlen(text) } : (struct csn_str){ "", 0 };
+}
 
 static bool copy_module(struct module_snapshot *snapshot, const struct stack_module *from, const struct csn_index *index) {
     const struct module_names names = { text_or_empty(from->name), text_or_empty(from->index_path), from->id };

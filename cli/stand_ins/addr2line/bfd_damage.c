@@ -222,7 +222,8 @@ static bool read_header(const struct bfd_file *file, uint64_t offset, struct hea
     b.end = b.p + length;
     const unsigned version = out->widths.version = (unsigned)bfd_take_number(&b, 2);
     if (version < 2 || version > 5) {
-        if (version) bfd_print_damage(file, "found dwarf version '%u', this reader only handles version 2, 3, 4 and 5 information", version);
+        if (version)
+            bfd_print_damage(file, "found dwarf version '%u', this reader only handles version 2, 3, 4 and 5 information", version);
         return false;
     }
     if (version == 5) {
@@ -269,7 +270,8 @@ static bool skip_die(struct bfd_file *file, const struct header *h, const struct
     const struct abbreviation *found = find_abbreviation(table, number);
     if (found) {
         *depth += found->has_children;
-        return skip_attributes(file, b, (struct bfd_bytes){ found->declarations, found->declarations, table->end, b->big }, &h->widths, budget);
+        return skip_attributes(file, b, (struct bfd_bytes){ found->declarations, found->declarations, table->end, b->big },
+                               &h->widths, budget);
     }
     if (!file->has_missing || file->missing_abbreviation != number) /* one after the other is printed once */
         bfd_print_damage(file, "could not find abbrev number %u", number);
@@ -294,7 +296,8 @@ void bfd_report_unit(struct bfd_file *file, uint64_t offset) {
     uint64_t budget = MAX_ATTRIBUTES;
     if (number && !root)
         bfd_print_damage(file, "could not find abbrev number %u", number);
-    else if (root && skip_attributes(file, &b, (struct bfd_bytes){ root->declarations, root->declarations, table->end, b.big }, &h.widths, &budget))
+    else if (root && skip_attributes(file, &b, (struct bfd_bytes){ root->declarations, root->declarations, table->end, b.big },
+                                     &h.widths, &budget))
         report_first(file, &h, table, b);
     free_abbreviations(table);
 }

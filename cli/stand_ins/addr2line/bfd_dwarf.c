@@ -87,7 +87,8 @@ static void note_range(void *context, struct bfd_unit *unit, uint64_t low, uint6
     if (low > high || is_known(d, unit, low, high)) return;
     struct unit_range made = { low, high, 0, unit, d->order };
     bool is_extended = false;
-    for (size_t i = after_low(d, high); i-- > 0 && d->sorted.items[i].reach >= low;) extend(&made, &d->sorted.items[i], &is_extended);
+    for (size_t i = after_low(d, high); i-- > 0 && d->sorted.items[i].reach >= low;)
+        extend(&made, &d->sorted.items[i], &is_extended);
     for (size_t i = 0; i < d->unsorted.count; i++) extend(&made, &d->unsorted.items[i], &is_extended);
     if (!is_extended) d->order++;
     GROW_PUSH(&d->unsorted, made);
@@ -283,7 +284,8 @@ struct bfd_dwarf *bfd_dwarf_open(struct bfd_object *object, bool reads_units) {
     struct bfd_dwarf *d = zeroed_memory(1, sizeof *d);
     d->object = object;
     if (!reads_units) d->next = UINT32_MAX;
-    d->file = (struct bfd_file){ .info = object->info, .big_endian = object->object.big_endian, .add_range = note_range, .context = d,
+    d->file = (struct bfd_file){ .info = object->info, .big_endian = object->object.big_endian, .add_range = note_range,
+                                 .context = d,
                                  .program = object->program };
     (void)csn_debug_info_dwarf_section(object->info, "ranges", &d->file.range_section, NULL);
     (void)csn_debug_info_dwarf_section(object->info, "rnglists", &d->file.rnglist_section, NULL);

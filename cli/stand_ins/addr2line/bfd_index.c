@@ -202,7 +202,9 @@ static void find_pieces(struct making *k) {
 
 /* ---- scopes ---- */
 
-static uint32_t add_string(struct making *k, const char *text) { return text ? address_texts_add(&k->texts, text, strlen(text)) : ADDRESS_NONE; }
+static uint32_t add_string(struct making *k, const char *text) {
+    return text ? address_texts_add(&k->texts, text, strlen(text)) : ADDRESS_NONE;
+}
 
 /* Ranges that hold each other in great numbers would take the square of them. */
 static bool takes_too_long(const struct making *k) {
@@ -234,8 +236,9 @@ static uint32_t find_scope(struct making *k, uint32_t idx, unsigned depth) {
 }
 
 static uint32_t add_plain_scope(struct making *k, enum bfd_scope_kind kind, uint32_t parent) {
-    const struct address_scope made = { .name = ADDRESS_NONE, .parent = parent, .call_file = ADDRESS_NONE, .call_line = k->unit_number,
-                                        .call_discriminator = kind };
+    const struct address_scope made = {
+        .name = ADDRESS_NONE, .parent = parent, .call_file = ADDRESS_NONE, .call_line = k->unit_number, .call_discriminator = kind
+    };
     GROW_PUSH(&k->part.scopes, made);
     return (uint32_t)k->part.scopes.count - 1;
 }
@@ -365,7 +368,8 @@ static void add_section_symbols(struct making *k, const struct bfd_section *sect
     for (size_t i = 0; i < symbols->count && symbols->items[i].value < section->size; i++) {
         const struct bfd_function_symbol *s = &symbols->items[i];
         const uint64_t left = size - s->value;
-        struct address_symbol made = { low + (uint32_t)s->value, low + (uint32_t)(s->value + (s->size < left ? s->size : left)), ADDRESS_NONE, ADDRESS_NONE };
+        struct address_symbol made = { low + (uint32_t)s->value, low + (uint32_t)(s->value + (s->size < left ? s->size : left)),
+                                       ADDRESS_NONE, ADDRESS_NONE };
         made.name = add_string(k, s->name);
         made.file = add_string(k, s->file);
         GROW_PUSH(&content->symbols, made);
@@ -424,7 +428,8 @@ struct address_index *bfd_index_make(const char *object_path, bool knows_machine
     const char *message;
     struct address_index *made = NULL;
     if (bfd_object_open(&k->object, object_path, knows_machine, &message)) {
-        k->file = (struct bfd_file){ .info = k->object.info, .big_endian = k->object.object.big_endian, .add_range = note_claim, .context = k,
+        k->file = (struct bfd_file){ .info = k->object.info, .big_endian = k->object.object.big_endian,
+                                     .add_range = note_claim, .context = k,
                                      .is_damaged = &k->is_damaged };
         (void)csn_debug_info_dwarf_section(k->object.info, "ranges", &k->file.range_section, NULL);
         (void)csn_debug_info_dwarf_section(k->object.info, "rnglists", &k->file.rnglist_section, NULL);

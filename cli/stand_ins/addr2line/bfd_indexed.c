@@ -118,8 +118,8 @@ enum bfd_indexed_result bfd_indexed_find(struct bfd_indexed *x, uint64_t addr, b
     if (changes || (!is_named && x->names[scope])) GROW_PUSH(&x->changes, addr);
     *count = 1;
     for (size_t i = 1; i < chain.count && all; i++)
-        frames[(*count)++] = (struct bfd_answer){ chain.calls[i - 1].file, remembered(x, chain.scopes[i], &chain.calls[i]), chain.calls[i - 1].line,
-                                                  place.discriminator };
+        frames[(*count)++] = (struct bfd_answer){ chain.calls[i - 1].file, remembered(x, chain.scopes[i], &chain.calls[i]),
+                                                  chain.calls[i - 1].line, place.discriminator };
     return place.file || chain.count || frames[0].function ? BFD_INDEXED_FOUND : BFD_INDEXED_NOTHING;
 }
 

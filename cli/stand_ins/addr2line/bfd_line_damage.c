@@ -22,7 +22,8 @@ static bool is_too_large(struct table *t) {
     }
     const uint64_t rest = (uint64_t)(t->b.end - t->b.p);
     if (length > rest) {
-        bfd_print_damage(t->file, "line info data is bigger (%#" PRIx64 ") than the space remaining in the section (%#" PRIx64 ")", length, rest);
+        bfd_print_damage(t->file, "line info data is bigger (%#" PRIx64 ") than the space remaining in the section (%#" PRIx64 ")",
+                         length, rest);
         return true;
     }
     t->b.end = t->b.p + length;

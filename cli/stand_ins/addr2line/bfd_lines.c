@@ -43,7 +43,8 @@ static size_t find_place(const struct reading *r, const struct bfd_row *row) {
 
 static void put_in_place(struct reading *r, const struct bfd_row *row) {
     struct bfd_lines *l = r->lines;
-    const bool is_by_head = !sorts_after(row, &l->rows[r->head]) && (r->head == r->first || sorts_after(row, &l->rows[r->head - 1]));
+    const bool is_by_head =
+        !sorts_after(row, &l->rows[r->head]) && (r->head == r->first || sorts_after(row, &l->rows[r->head - 1]));
     const size_t at = is_by_head ? r->head : find_place(r, row);
     r->moves += l->row_count - at;
     push_row(l, row);

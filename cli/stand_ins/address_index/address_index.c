@@ -30,7 +30,8 @@ static bool tables_fit(const struct address_index_header *h) {
         if (h->tables[i].count >= ADDRESS_UNKNOWN) return false;
     }
     for (int i = ADDRESS_ROWS; i <= ADDRESS_SYMBOLS; i++)
-        if (h->tables[i + 3].count != h->tables[i].count / ADDRESS_INDEX_STEP + (h->tables[i].count % ADDRESS_INDEX_STEP != 0)) return false;
+        if (h->tables[i + 3].count != h->tables[i].count / ADDRESS_INDEX_STEP + (h->tables[i].count % ADDRESS_INDEX_STEP != 0))
+            return false;
     return true;
 }
 
@@ -67,7 +68,9 @@ struct address_index *address_index_open(const char *path, const struct file_ide
     return NULL;
 }
 
-struct address_index *address_index_adopt(char *bytes, size_t size) { return open_bytes((struct kept_bytes){ bytes, size }, bytes); }
+struct address_index *address_index_adopt(char *bytes, size_t size) {
+    return open_bytes((struct kept_bytes){ bytes, size }, bytes);
+}
 
 void address_index_close(struct address_index *ix) {
     if (!ix) return;
@@ -198,7 +201,9 @@ bool address_index_scope(struct address_index *ix, uint32_t scope, struct addres
     const struct address_scope *s = elements_of(ix, ADDRESS_SCOPES, scope, 1);
     /* A scope is inlined in one before it: there are no circles. */
     if (!s || (s->parent != ADDRESS_NONE && s->parent >= scope)) return false;
-    *out = (struct address_call){ .line = s->call_line, .column = s->call_column, .discriminator = s->call_discriminator, .parent = s->parent };
+    *out = (struct address_call){
+        .line = s->call_line, .column = s->call_column, .discriminator = s->call_discriminator, .parent = s->parent
+    };
     return string_at(ix, s->name, &out->name) && file_at(ix, s->call_file, &out->file);
 }
 

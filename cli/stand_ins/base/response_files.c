@@ -148,7 +148,8 @@ static void add_open(struct open_files *open, const char *path, const struct sta
 /* False: GNU's tools end here, which is printed. */
 static bool may_read(const char *program, const char *path, int files) {
     if (files < MAX_FILES && !is_folder(path)) return true;
-    fprintf(stderr, "%s: error: %s\n", program, files < MAX_FILES ? "@-file refers to a directory" : "too many @-files encountered");
+    fprintf(stderr, "%s: error: %s\n", program,
+            files < MAX_FILES ? "@-file refers to a directory" : "too many @-files encountered");
     return false;
 }
 

@@ -24,7 +24,9 @@ bool core_memory_may_copy(struct core_memory *m, uint64_t size) { return take(&m
 /* ---- the table ---- */
 
 static uint64_t round_down(const struct core_memory *m, uint64_t addr) { return m->align > 1 ? addr & -m->align : addr; }
-static uint64_t round_up(const struct core_memory *m, uint64_t addr) { return m->align > 1 ? (addr + m->align - 1) & -m->align : addr; }
+static uint64_t round_up(const struct core_memory *m, uint64_t addr) {
+    return m->align > 1 ? (addr + m->align - 1) & -m->align : addr;
+}
 
 static void insert_start(struct core_memory *m, size_t at, struct core_start start) {
     GROW_PUSH(&m->starts, start);
@@ -80,7 +82,8 @@ static void add_segment(struct core_memory *m, int segment, const struct core_he
 static void take_notes(struct core_memory *m, const struct core_header *header) {
     const struct core_bytes all = m->elf.bytes;
     if (header->off > all.size || all.size - header->off < header->file_size) return;
-    m->notes = (struct core_notes){ { all.at + header->off, (size_t)header->file_size }, m->elf.form, 0, header->align == 8 ? 8 : 4 };
+    m->notes =
+        (struct core_notes){ { all.at + header->off, (size_t)header->file_size }, m->elf.form, 0, header->align == 8 ? 8 : 4 };
 }
 
 static void read_segments(struct core_memory *m) {

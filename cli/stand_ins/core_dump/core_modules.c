@@ -250,7 +250,8 @@ static struct core_module make_module(const struct image *image, struct core_byt
     struct core_module made = { .origin = CORE_BY_ID };
     struct core_file file;
     const char *path = path_in_note(image, note);
-    if (path && core_file_read(path, &file) && is_same_id(image->id, &file)) made = (struct core_module){ .origin = CORE_FROM_NOTE, .path = copy_text(path, strlen(path)) };
+    if (path && core_file_read(path, &file) && is_same_id(image->id, &file))
+        made = (struct core_module){ .origin = CORE_FROM_NOTE, .path = copy_text(path, strlen(path)) };
     else take_bytes(image, may_have_names(image, path || image->has_name), &made);
     made.low = image->low;
     made.high = image->high;
@@ -288,7 +289,8 @@ static void add_loaded(const struct core_link_map *map, struct core_modules *out
     for (size_t i = map->count; i-- > 0;) {
         const struct core_loaded *loaded = &map->items[i];
         if (!loaded->has_file) continue;
-        const struct core_module made = { .origin = CORE_FROM_LINK_MAP, .path = copy_text(loaded->path, strlen(loaded->path)), .low = loaded->low,
+        const struct core_module made = { .origin = CORE_FROM_LINK_MAP,
+                                          .path = copy_text(loaded->path, strlen(loaded->path)), .low = loaded->low,
                                           .high = loaded->high, .bias = loaded->bias };
         GROW_PUSH(out, made);
     }

@@ -33,7 +33,8 @@ struct eu_core *eu_core_open(const char *path, const char *executable, char **me
     struct eu_core *core = zeroed_memory(1, sizeof *core);
     if (executable) core->executable = copy_text(executable, strlen(executable));
     const enum core_state state = core_memory_open(&core->memory, path);
-    const enum core_result result = state == CORE_GOOD ? core_modules_find(&core->memory, executable, &core->modules) : CORE_NOTHING_FOUND;
+    const enum core_result result =
+        state == CORE_GOOD ? core_modules_find(&core->memory, executable, &core->modules) : CORE_NOTHING_FOUND;
     if (state != CORE_GOOD || result != CORE_FOUND) {
         *message = state != CORE_GOOD ? message_of_state(state, path) : message_of_result(result, path);
         eu_core_close(core);

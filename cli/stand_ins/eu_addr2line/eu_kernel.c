@@ -24,7 +24,8 @@ static bool is_there(const char *root, const char *path) {
 
 /* A release may be a folder. */
 static bool has_files(const char *release) {
-    static const char *const of_release[] = { "/boot/vmlinux-%s", "/boot/vmlinuz-%s", "/lib/modules/%s/vmlinux", "/lib/modules/%s/vmlinuz", "/lib/modules/%s/debug.a" };
+    static const char *const of_release[] = { "/boot/vmlinux-%s", "/boot/vmlinuz-%s", "/lib/modules/%s/vmlinux",
+                                              "/lib/modules/%s/vmlinuz", "/lib/modules/%s/debug.a" };
     static const char *const names[] = { "vmlinux", "vmlinuz", "debug.a" };
     const bool is_folder = release[0] == '/';
     const size_t count = is_folder ? sizeof names / sizeof names[0] : sizeof of_release / sizeof of_release[0];

@@ -69,7 +69,8 @@ static const char usage_text[] =
     "            [--symbols] [--symbols-sections] [--help] [--usage] [--version]\n"
     "            [ADDR...]\n";
 
-enum { OPT_PRETTY = 256, OPT_RELATIVE, OPT_CORE, OPT_DEBUGINFO, OPT_USAGE, OPT_DEMANGLER, OPT_HELP, OPT_PROGRAM_NAME, OPT_HANG, EXIT_USAGE = 64 };
+enum { OPT_PRETTY = 256, OPT_RELATIVE, OPT_CORE, OPT_DEBUGINFO, OPT_USAGE, OPT_DEMANGLER, OPT_HELP,
+       OPT_PROGRAM_NAME, OPT_HANG, EXIT_USAGE = 64 };
 
 /* In the order of argp, which a message about an ambiguous one has: those of the tool, of libdwfl, and argp's own. */
 static const struct option long_options[] = {

@@ -20,12 +20,14 @@ enum step { NEXT_PART, END_OF_NAME, NO_NAME, GOES_ON };
 struct word { const char *code, *text; };
 
 static const struct word operators[] = {
-    { "Oabs", "abs" }, { "Oand", "and" }, { "Omod", "mod" }, { "Onot", "not" }, { "Oor", "or" }, { "Orem", "rem" }, { "Oxor", "xor" },
-    { "Oeq", "=" }, { "One", "/=" }, { "Olt", "<" }, { "Ole", "<=" }, { "Ogt", ">" }, { "Oge", ">=" }, { "Oadd", "+" },
-    { "Osubtract", "-" }, { "Oconcat", "&" }, { "Omultiply", "*" }, { "Odivide", "/" }, { "Oexpon", "**" },
+    { "Oabs", "abs" },  { "Oand", "and" },    { "Omod", "mod" },  { "Onot", "not" },  { "Oor", "or" },
+    { "Orem", "rem" },  { "Oxor", "xor" },    { "Oeq", "=" },     { "One", "/=" },    { "Olt", "<" },
+    { "Ole", "<=" },    { "Ogt", ">" },       { "Oge", ">=" },    { "Oadd", "+" },    { "Osubtract", "-" },
+    { "Oconcat", "&" }, { "Omultiply", "*" }, { "Odivide", "/" }, { "Oexpon", "**" },
 };
 static const struct word specials[] = {
-    { "_elabb", "'Elab_Body" }, { "_elabs", "'Elab_Spec" }, { "_size", "'Size" }, { "_alignment", "'Alignment" }, { "_assign", ".\":=\"" },
+    { "_elabb", "'Elab_Body" },     { "_elabs", "'Elab_Spec" }, { "_size", "'Size" },
+    { "_alignment", "'Alignment" }, { "_assign", ".\":=\"" },
 };
 
 static void put(struct reader *r, const char *text) { grow_text(&r->out, text, strlen(text)); }

@@ -23,7 +23,8 @@ static bool begins_word(const char *at, const char *end, const char *word) {
 
 /* Abbreviations of the mangling, which are written as they are. */
 static size_t abbreviation_size(const char *at, const char *end) {
-    static const char *const names[] = { "std::allocator", "std::basic_string", "std::string", "std::istream", "std::ostream", "std::iostream" };
+    static const char *const names[] = { "std::allocator", "std::basic_string", "std::string",
+                                         "std::istream",   "std::ostream",      "std::iostream" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (begins_word(at, end, names[i])) return strlen(names[i]);
     return 0;

@@ -48,7 +48,8 @@ static void take_code(struct gsym_build *build, const struct llvm_module *m) {
 static void take_uuid(struct gsym_build *build, const struct llvm_module *m) {
     const uint32_t container = m->object.container;
     const bool is_there = container == CSN_CONTAINER_MACHO ||
-                          (container == CSN_CONTAINER_ELF && build->big_endian == m->object.big_endian && llvm_has_section(m, ".note.gnu.build-id"));
+                          (container == CSN_CONTAINER_ELF && build->big_endian == m->object.big_endian &&
+                           llvm_has_section(m, ".note.gnu.build-id"));
     build->uuid_size = is_there && m->object.build_id_size <= sizeof build->uuid ? m->object.build_id_size : 0;
     if (build->uuid_size) memcpy(build->uuid, m->object.build_id, build->uuid_size);
 }

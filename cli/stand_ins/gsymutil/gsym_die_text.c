@@ -47,9 +47,12 @@ static void put_attribute_name(uint32_t attribute) {
 static const char *word_of(uint32_t attribute, uint64_t number) {
     static const char *const access[] = { NULL, "DW_ACCESS_public", "DW_ACCESS_protected", "DW_ACCESS_private" };
     static const char *const virtuality[] = { "DW_VIRTUALITY_none", "DW_VIRTUALITY_virtual", "DW_VIRTUALITY_pure_virtual" };
-    static const char *const inlined[] = { "DW_INL_not_inlined", "DW_INL_inlined", "DW_INL_declared_not_inlined", "DW_INL_declared_inlined" };
+    static const char *const inlined[] = { "DW_INL_not_inlined", "DW_INL_inlined", "DW_INL_declared_not_inlined",
+                                           "DW_INL_declared_inlined" };
     static const char *const defaulted[] = { "DW_DEFAULTED_no", "DW_DEFAULTED_in_class", "DW_DEFAULTED_out_of_class" };
-    static const char *const convention[] = { NULL, "DW_CC_normal", "DW_CC_program", "DW_CC_nocall", "DW_CC_pass_by_reference", "DW_CC_pass_by_value" };
+    static const char *const convention[] = {
+        NULL, "DW_CC_normal", "DW_CC_program", "DW_CC_nocall", "DW_CC_pass_by_reference", "DW_CC_pass_by_value"
+    };
     switch (attribute) {
     case 0x32: return number < 4 ? access[number] : NULL;
     case 0x4c: return number < 3 ? virtuality[number] : NULL;

@@ -102,10 +102,11 @@ void gsym_put_record(const struct csn_index *index, const struct csn_record *rec
 /* ---- all of it ---- */
 
 static void dump_header(const struct csn_index_info *info, uint64_t strings_at) {
-    printf("Header:\n  Magic        = 0x%08x\n  Version      = 0x%04x\n  AddrOffSize  = 0x%02x\n  UUIDSize     = 0x%02x\n", 0x4753594d, 1,
-           info->address_size, info->uuid_size);
-    printf("  BaseAddress  = 0x%016" PRIx64 "\n  NumAddresses = 0x%08x\n  StrtabOffset = 0x%08" PRIx64 "\n  StrtabSize   = 0x%08" PRIx64
-           "\n  UUID         = ", info->base_address, info->function_count, strings_at, info->string_bytes);
+    printf("Header:\n  Magic        = 0x%08x\n  Version      = 0x%04x\n  AddrOffSize  = 0x%02x\n  UUIDSize     = 0x%02x\n",
+           0x4753594d, 1, info->address_size, info->uuid_size);
+    printf("  BaseAddress  = 0x%016" PRIx64 "\n  NumAddresses = 0x%08x\n  StrtabOffset = 0x%08" PRIx64
+           "\n  StrtabSize   = 0x%08" PRIx64 "\n  UUID         = ",
+           info->base_address, info->function_count, strings_at, info->string_bytes);
     for (unsigned i = 0; i < info->uuid_size; i++) printf("%02x", info->uuid[i]);
     fputs("\n\n", stdout);
 }

@@ -120,7 +120,9 @@ static void read_functions(struct gsym_unit *u) {
 }
 
 static void read_unit(struct gsym_build *build, struct llvm_module *module, struct llvm_unit *unit, bool takes_call_sites) {
-    struct gsym_unit u = { .build = build, .module = module, .unit = unit->unit, .code = unit->code, .takes_call_sites = takes_call_sites };
+    struct gsym_unit u = {
+        .build = build, .module = module, .unit = unit->unit, .code = unit->code, .takes_call_sites = takes_call_sites
+    };
     if (unit->unit->is_skeleton && unit->code == unit->unit) {
         build->report->counts[GSYM_MISSING_DWO]++;
         printf("warning: Unable to retrieve DWO .debug_info section for %.*s\n", (int)unit->unit->dwo_name.len,

@@ -28,7 +28,8 @@ static bool find_scope_within(struct gsym_unit *u, const struct csn_debug_die *d
             return true;
     if (die->tag == DW_TAG_inlined_subroutine || !gsym_find_parent(u, die, out)) return false;
     switch (out->tag) {
-    case DW_TAG_namespace: case DW_TAG_structure_type: case DW_TAG_union_type: case DW_TAG_class_type: case DW_TAG_subprogram: return true;
+    case DW_TAG_namespace: case DW_TAG_structure_type: case DW_TAG_union_type: case DW_TAG_class_type: case DW_TAG_subprogram:
+        return true;
     case DW_TAG_lexical_block:
         other = *out;
         return find_scope_within(u, &other, left, out);

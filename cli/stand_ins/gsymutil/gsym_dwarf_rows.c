@@ -64,7 +64,8 @@ static void use_declaration(struct gsym_unit *u, const struct csn_debug_die *die
         return;
     }
     if (gsym_die_constant(die, DW_AT_decl_line, &line)) {
-        const struct gsym_row row = { f->start, gsym_build_file(u->build, path, u->module->object.container == CSN_CONTAINER_PE), (uint32_t)line };
+        const struct gsym_row row = { f->start, gsym_build_file(u->build, path, u->module->object.container == CSN_CONTAINER_PE),
+                                      (uint32_t)line };
         GROW_PUSH(&f->rows, row);
     }
     free(path);
@@ -164,8 +165,8 @@ void gsym_read_rows(struct gsym_unit *u, const struct csn_debug_die *die, struct
     if (is_named && !found && (found = find_rows(u, f->start, f->end, NULL, &numbers))) {
         u->build->report->counts[GSYM_BAD_SEQUENCE]++;
         printf("error: function DIE at 0x%08" PRIx64 " has a DW_AT_LLVM_stmt_sequence value 0x%08" PRIx64
-               " which doesn't match any line table sequence offset but there are %zu matching line entries in other sequences.\n", die->offset,
-               offset, numbers.count);
+               " which doesn't match any line table sequence offset but there are %zu matching line entries in other sequences.\n",
+               die->offset, offset, numbers.count);
     }
     if (found) take_rows(u, die, &numbers, f);
     else use_declaration(u, die, f);

@@ -212,7 +212,9 @@ static char *check_build(const struct gsym_build *build, const struct gsym_funct
 
 static unsigned address_size(uint64_t last) { return last <= 0xff ? 1 : last <= 0xffff ? 2 : last <= UINT32_MAX ? 4 : 8; }
 
-static uint64_t base_of(const struct gsym_build *build, const struct gsym_function *first) { return build->has_base ? build->base : first->start; }
+static uint64_t base_of(const struct gsym_build *build, const struct gsym_function *first) {
+    return build->has_base ? build->base : first->start;
+}
 
 static void put_tables(struct bytes *b, const struct gsym_build *build, const struct gsym_function *functions, size_t count) {
     const uint64_t base = base_of(build, functions);

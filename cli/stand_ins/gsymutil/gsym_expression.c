@@ -75,7 +75,8 @@ void gsym_put_locations(const struct gsym_unit *u, uint64_t off) {
     uint64_t base = u->unit->low_pc;
     const unsigned size = u->unit->address_size == 4 ? 4 : 8;
     if (csn_debug_info_dwarf_section(u->module->info, "loc", &section, NULL) != CSN_OK || off >= section.len) return;
-    struct gsym_bytes b = { (const unsigned char *)section.ptr + off, (const unsigned char *)section.ptr + section.len, false, u->build->big_endian };
+    struct gsym_bytes b = { (const unsigned char *)section.ptr + off, (const unsigned char *)section.ptr + section.len, false,
+                            u->build->big_endian };
     fputs(": ", stdout);
     for (;;) {
         const uint64_t low = gsym_take_number(&b, size), high = gsym_take_number(&b, size);

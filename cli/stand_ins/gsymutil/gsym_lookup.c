@@ -141,7 +141,9 @@ const char *gsym_find_frames(const struct csn_index *index, uint64_t addr, struc
     return find_frames_of(index, &record, addr, out) ? NULL : "is not in the line table";
 }
 
-static void put_miss(uint64_t addr, const char *why) { printf("0x%016" PRIx64 ": error: address 0x%" PRIx64 " %s\n", addr, addr, why); }
+static void put_miss(uint64_t addr, const char *why) {
+    printf("0x%016" PRIx64 ": error: address 0x%" PRIx64 " %s\n", addr, addr, why);
+}
 
 void gsym_print_lookup(const struct csn_index *index, uint64_t addr) {
     static struct gsym_frames frames;

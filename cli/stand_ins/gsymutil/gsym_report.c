@@ -20,7 +20,8 @@ static const char *const categories[GSYM_CATEGORY_COUNT] = {
     [GSYM_NOT_ASCENDING] = "Non-monotonically increasing addresses",
     [GSYM_OVERLAP] = "Overlapping function ranges",
     [GSYM_START_BETWEEN_ROWS] = "Start address lies between valid Row table entries",
-    [GSYM_MISSING_DWO] = "warning: Unable to retrieve DWO .debug_info section for some object files. (Remove the --quiet flag for full output)",
+    [GSYM_MISSING_DWO] =
+        "warning: Unable to retrieve DWO .debug_info section for some object files. (Remove the --quiet flag for full output)",
 };
 
 void gsym_report_put_counts(const struct gsym_report *report) {

@@ -170,7 +170,8 @@ static void report_unknown(char **complaint, const char *word) {
         near = near_option(word, spelling, table[i].kind == TEXT);
         free(spelling);
     }
-    *complaint = near ? formatted_text("unknown argument '%s', did you mean '%s'?\n", word, near) : formatted_text("unknown argument '%s'\n", word);
+    *complaint = near ? formatted_text("unknown argument '%s', did you mean '%s'?\n", word, near)
+                      : formatted_text("unknown argument '%s'\n", word);
     free(near);
 }
 

@@ -366,7 +366,9 @@ static void read_rows(struct libdw_unit *u) {
     u->module->held_bytes += bytes_of_rows(u);
 }
 
-const struct csn_debug_row *libdw_unit_row_at(const struct libdw_unit *u, size_t place) { return &u->lines->rows[u->rows.items[place]]; }
+const struct csn_debug_row *libdw_unit_row_at(const struct libdw_unit *u, size_t place) {
+    return &u->lines->rows[u->rows.items[place]];
+}
 
 size_t libdw_unit_first_row(const struct libdw_unit *u, uint64_t addr) {
     size_t low = 0, high = u->rows.count;
@@ -417,7 +419,9 @@ static void read_die_ranges(struct libdw_unit *u, const struct csn_debug_die *di
     if (all != few) free(all);
 }
 
-static bool may_be_origin(uint32_t tag) { return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_entry_point; }
+static bool may_be_origin(uint32_t tag) {
+    return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_entry_point;
+}
 
 /* DIEs that are no scope, hold none and stand for no function are not asked for: most of a unit. */
 static void add_die(struct libdw_unit *u, const struct csn_debug_die *die, uint32_t parent) {
@@ -433,7 +437,8 @@ static void add_die(struct libdw_unit *u, const struct csn_debug_die *die, uint3
 static uint64_t after_type(const struct libdw_unit *u, const struct csn_debug_die *die) {
     struct csn_debug_value value;
     struct csn_debug_die sibling;
-    const bool is_plain = die->tag == DW_TAG_array_type || die->tag == DW_TAG_enumeration_type || die->tag == DW_TAG_subroutine_type;
+    const bool is_plain =
+        die->tag == DW_TAG_array_type || die->tag == DW_TAG_enumeration_type || die->tag == DW_TAG_subroutine_type;
     if (!is_plain || !die->has_children || csn_debug_die_attribute(die, DW_AT_sibling, &value) != CSN_OK) return 0;
     if (csn_debug_die_follow(die, &value, &sibling, NULL) != CSN_OK || sibling.unit != u->unit) return 0;
     return sibling.offset > die->next ? sibling.offset : 0;

@@ -38,7 +38,9 @@ struct csn_str libdw_call_directory(const struct libdw_unit *unit) {
     return directory;
 }
 
-bool libdw_is_function(uint32_t tag) { return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_entry_point || tag == DW_TAG_subprogram; }
+bool libdw_is_function(uint32_t tag) {
+    return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_entry_point || tag == DW_TAG_subprogram;
+}
 
 bool libdw_scopes_from(struct libdw_unit *unit, uint32_t innermost, struct libdw_scopes *out) {
     struct csn_debug_value value;

@@ -76,7 +76,8 @@ static void sort_symbols(struct libdw_module *m) {
     uint64_t reach = 0;
     for (size_t i = 0; i < m->symbol_count; i++) {
         const uint64_t value = libdw_symbol_value(&m->symbols[i]), left = UINT64_MAX - value;
-        const struct libdw_sorted_symbol made = { value, value + (m->symbols[i].size < left ? m->symbols[i].size : left), (uint32_t)i };
+        const struct libdw_sorted_symbol made = { value, value + (m->symbols[i].size < left ? m->symbols[i].size : left),
+                                                  (uint32_t)i };
         if (may_name(m, &m->symbols[i])) GROW_PUSH(&m->sorted_symbols, made);
     }
     if (m->sorted_symbols.count) qsort(m->sorted_symbols.items, m->sorted_symbols.count, sizeof *m->sorted_symbols.items, by_value);

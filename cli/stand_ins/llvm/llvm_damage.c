@@ -40,16 +40,19 @@ static bool read_set_header(struct llvm_bytes *b, struct set *set) {
         return false;
     }
     if (selector) {
-        fprintf(stderr, "error: non-zero segment selector size in address range table at offset 0x%" PRIx64 " is not supported\n", set->offset);
+        fprintf(stderr, "error: non-zero segment selector size in address range table at offset 0x%" PRIx64 " is not supported\n",
+                set->offset);
         return false;
     }
     const uint64_t tuple = 2 * set->addr_size, first = (b->at - set->offset + tuple - 1) / tuple * tuple;
     if (full % tuple) {
-        fprintf(stderr, "error: address range table at offset 0x%" PRIx64 " has length that is not a multiple of the tuple size\n", set->offset);
+        fprintf(stderr, "error: address range table at offset 0x%" PRIx64 " has length that is not a multiple of the tuple size\n",
+                set->offset);
         return false;
     }
     if (full <= first) {
-        fprintf(stderr, "error: address range table at offset 0x%" PRIx64 " has an insufficient length to contain any entries\n", set->offset);
+        fprintf(stderr, "error: address range table at offset 0x%" PRIx64 " has an insufficient length to contain any entries\n",
+                set->offset);
         return false;
     }
     b->at = set->offset + first;
@@ -116,7 +119,8 @@ static bool read_unit_header(struct llvm_bytes *b) {
         return false;
     }
     if (addr_size != 2 && addr_size != 4 && addr_size != 8) {
-        fprintf(stderr, "warning: DWARF unit at offset 0x%08" PRIx64 " has unsupported address size: %u (supported are 2, 4, 8)\n", offset, addr_size);
+        fprintf(stderr, "warning: DWARF unit at offset 0x%08" PRIx64 " has unsupported address size: %u (supported are 2, 4, 8)\n",
+                offset, addr_size);
         return false;
     }
     b->at = next;

@@ -88,8 +88,10 @@ static void check_lists(struct table *t) {
                 " found an invalid directory or file table description at 0x%08" PRIx64 "\nwarning: %s\n",
                 t->offset, t->b.at, why);
     else if (t->b.at != t->end_of_prologue)
-        fprintf(stderr, "warning: unknown data in line table prologue at offset 0x%08" PRIx64 ": parsing ended (at offset 0x%08" PRIx64
-                        ") before reaching the prologue end at offset 0x%08" PRIx64 "\n", t->offset, t->b.at, t->end_of_prologue);
+        fprintf(stderr,
+                "warning: unknown data in line table prologue at offset 0x%08" PRIx64 ": parsing ended (at offset 0x%08" PRIx64
+                ") before reaching the prologue end at offset 0x%08" PRIx64 "\n",
+                t->offset, t->b.at, t->end_of_prologue);
 }
 
 /* ---- the prologue ---- */
@@ -161,9 +163,11 @@ static void check_advance(struct table *t, unsigned opcode, uint64_t at) {
     t->advance_reported = true;
     if (!is_first) return;
     if (t->version >= 4 && !t->max_operations)
-        fprintf(stderr, "warning: line table program at offset 0x%08" PRIx64 " contains a %s opcode at offset 0x%08" PRIx64
-                        ", but the prologue maximum_operations_per_instruction value is 0, which is invalid. Assuming a value of 1 instead\n",
-                t->offset, opcode_name(t, opcode), at);
+        fprintf(
+            stderr,
+            "warning: line table program at offset 0x%08" PRIx64 " contains a %s opcode at offset 0x%08" PRIx64
+            ", but the prologue maximum_operations_per_instruction value is 0, which is invalid. Assuming a value of 1 instead\n",
+            t->offset, opcode_name(t, opcode), at);
     if (t->max_operations > 1)
         fprintf(stderr, "warning: line table program at offset 0x%08" PRIx64 " contains a %s opcode at offset 0x%08" PRIx64
                         ", but the prologue maximum_operations_per_instruction value is %u, which is experimentally supported, so line number "
@@ -191,7 +195,9 @@ static void check_address(struct table *t, uint64_t size, uint64_t at) {
                 "warning: mismatching address size at offset 0x%08" PRIx64 " expected 0x%02x found 0x%02" PRIx64 "\n",
                 at, t->addr_size, size);
     if (size != 1 && size != 2 && size != 4 && size != 8)
-        fprintf(stderr, "warning: address size 0x%02" PRIx64 " of DW_LNE_set_address opcode at offset 0x%08" PRIx64 " is unsupported\n", size, at);
+        fprintf(stderr,
+                "warning: address size 0x%02" PRIx64 " of DW_LNE_set_address opcode at offset 0x%08" PRIx64 " is unsupported\n",
+                size, at);
     llvm_skip(&t->b, size);
 }
 

@@ -79,7 +79,9 @@ static bool list_offset(const struct csn_debug_die *die, const struct csn_debug_
 }
 
 struct llvm_locations llvm_die_locations(const struct llvm_module *m, const struct csn_debug_die *die) {
-    struct llvm_locations l = { .big = m->object.big_endian, .is_new = die->unit->version >= 5, .addr_size = die->unit->address_size };
+    struct llvm_locations l = { .big = m->object.big_endian,
+                                .is_new = die->unit->version >= 5,
+                                .addr_size = die->unit->address_size };
     struct csn_debug_value value;
     struct csn_str section;
     uint64_t offset;

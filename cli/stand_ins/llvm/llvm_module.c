@@ -404,8 +404,10 @@ static csn_status resolve(void *context, const struct csn_companion_request *req
 }
 
 /* llvm-gsymutil looks for split DWARF alone. */
-static csn_status resolve_split(void *context, const struct csn_companion_request *request, struct csn_companion *out, struct csn_error *err) {
-    return request->kind == CSN_COMPANION_DWO || request->kind == CSN_COMPANION_DWP ? resolve(context, request, out, err) : CSN_NONE;
+static csn_status resolve_split(void *context, const struct csn_companion_request *request, struct csn_companion *out,
+                                struct csn_error *err) {
+    const bool is_wanted = request->kind == CSN_COMPANION_DWO || request->kind == CSN_COMPANION_DWP;
+    return is_wanted ? resolve(context, request, out, err) : CSN_NONE;
 }
 
 /* NULL: it is no object file, of which *status tells. debug_file: that of the image; NULL: it is looked for. *used:

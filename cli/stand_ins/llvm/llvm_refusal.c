@@ -64,7 +64,8 @@ static const char *file_problem(const char *path) {
 /* Java's class files begin with the same four bytes; their version stands where the count of images would. */
 static bool is_universal(const struct head *h) {
     enum { FIRST_JAVA = 43 };
-    return (begins_with(h, "\xca\xfe\xba\xbe", 4) || begins_with(h, "\xca\xfe\xba\xbf", 4)) && h->count >= 8 && h->bytes[7] < FIRST_JAVA;
+    return (begins_with(h, "\xca\xfe\xba\xbe", 4) || begins_with(h, "\xca\xfe\xba\xbf", 4)) && h->count >= 8 &&
+           h->bytes[7] < FIRST_JAVA;
 }
 
 /* ---- archives ---- */
@@ -81,9 +82,10 @@ static const char *member_problem(const char *path, const char *arch) {
     const char *why = file_problem(archive);
     if (!why) {
         read_head(archive, &h);
-        why = is_archive(&h) ? say("no matching member '%.*s' with arch '%s' in '%s'", (int)(path + size - 1 - (open + 1)), open + 1,
-                                   arch ? arch : "", archive)
-              : begins_with(&h, "\177ELF", 4) || is_universal(&h) ? say("'%s' is not a valid archive", archive) : not_recognized;
+        why = is_archive(&h) ? say("no matching member '%.*s' with arch '%s' in '%s'", (int)(path + size - 1 - (open + 1)),
+                                   open + 1, arch ? arch : "", archive)
+              : begins_with(&h, "\177ELF", 4) || is_universal(&h) ? say("'%s' is not a valid archive", archive)
+                                                                  : not_recognized;
     }
     free(archive);
     return why;
@@ -92,8 +94,9 @@ static const char *member_problem(const char *path, const char *arch) {
 /* ---- universal files ---- */
 
 static bool is_known_arch(const char *arch) {
-    static const char *const known[] = { "i386", "x86_64", "x86_64h", "armv4t", "arm", "armv5e", "armv6", "armv6m", "armv7", "armv7em", "armv7k",
-                                         "armv7m", "armv7s", "arm64", "arm64e", "arm64_32", "ppc", "ppc64", "aarch64" };
+    static const char *const known[] = { "i386",   "x86_64",   "x86_64h", "armv4t", "arm",    "armv5e", "armv6",
+                                         "armv6m", "armv7",    "armv7em", "armv7k", "armv7m", "armv7s", "arm64",
+                                         "arm64e", "arm64_32", "ppc",     "ppc64",  "aarch64" };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(arch, known[i]) == 0) return true;
     return false;
@@ -106,7 +109,8 @@ static const char *image_problem(const struct head *h) {
     const unsigned word = is_64 ? 8 : 4;
     if (!count) return "truncated or malformed fat file (contains zero architecture types)";
     if (h->size < 8 + count * entry)
-        return say("truncated or malformed fat file (fat_arch%s structs would extend past the end of the file)", is_64 ? "_64" : "");
+        return say("truncated or malformed fat file (fat_arch%s structs would extend past the end of the file)",
+                   is_64 ? "_64" : "");
     for (size_t at = 8; count && at < 8 + count * entry && at + entry <= h->count; at += (size_t)entry) {
         const uint64_t type = number_at(h, at, 4, true), subtype = number_at(h, at + 4, 4, true) & 0xffffff,
                        off = number_at(h, at + 8, word, true), size = number_at(h, at + 8 + word, word, true);
@@ -136,7 +140,8 @@ static const char *sections_problem(const struct head *h) {
     const uint64_t entry_size = number_at(h, sizes, 2, big), count = number_at(h, sizes + 2, 2, big);
     if (!off) return NULL;
     if (entry_size != entry) return say("invalid e_shentsize in ELF header: %" PRIu64, entry_size);
-    if (off > h->size || h->size - off < entry) return say("section header table goes past the end of the file: e_shoff = 0x%" PRIx64, off);
+    if (off > h->size || h->size - off < entry)
+        return say("section header table goes past the end of the file: e_shoff = 0x%" PRIx64, off);
     return count > (h->size - off) / entry ? "section table goes past the end of file" : NULL;
 }
 

@@ -157,7 +157,9 @@ static int by_end(const void *pa, const void *pb) {
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-static bool is_named(struct csn_str name, const char *text) { return name.len == strlen(text) && memcmp(name.ptr, text, name.len) == 0; }
+static bool is_named(struct csn_str name, const char *text) {
+    return name.len == strlen(text) && memcmp(name.ptr, text, name.len) == 0;
+}
 
 /* Addresses of line tables that are not relocated belong to no section. In COFF relocations have no section of their own. */
 static bool has_line_relocations(const struct llvm_module *m) {

@@ -164,7 +164,8 @@ static uint64_t code_start(const struct wasm_file *f) { return f->linking.at ? 0
 static void put_function(const struct wasm_file *f, struct llvm_wasm_symbols *out, struct wasm_bytes name, uint64_t idx) {
     if (idx < f->imported || idx - f->imported >= f->bodies.count) return;
     const struct wasm_body *body = &f->bodies.items[idx - f->imported];
-    put_symbol(out, name, (struct llvm_wasm_symbol){ .addr = body->off + code_start(f), .size = body->size, .is_function = true, .idx = idx });
+    put_symbol(out, name,
+               (struct llvm_wasm_symbol){ .addr = body->off + code_start(f), .size = body->size, .is_function = true, .idx = idx });
 }
 
 static void put_data(const struct wasm_file *f, struct llvm_wasm_symbols *out, struct wasm_bytes name, uint64_t segment,

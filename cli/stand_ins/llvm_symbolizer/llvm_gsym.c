@@ -63,7 +63,8 @@ struct llvm_frames llvm_gsym_find(const struct csn_index *gsym, const struct llv
         struct llvm_frame f = { .file = file_text(&found->items[i].place, request->paths), .line = found->items[i].place.line,
                                 .start_address = addr - found->items[last].offset, .has_start_address = true };
         char *name = copy_text(named->name.ptr, named->name.len);
-        if (request->names != LLVM_NAME_NONE) f.function = request->demangle ? llvm_demangle_name(name, request->is_win32) : copy_text(name, named->name.len);
+        if (request->names != LLVM_NAME_NONE)
+            f.function = request->demangle ? llvm_demangle_name(name, request->is_win32) : copy_text(name, named->name.len);
         free(name);
         GROW_PUSH(&out, f);
     }

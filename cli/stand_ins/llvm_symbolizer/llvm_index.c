@@ -81,7 +81,9 @@ static bool find_frames(struct llvm_index *ix, const struct llvm_request *reques
         name_frame(&f, request, call.name);
         if (one || call.parent == ADDRESS_NONE) break;
         GROW_PUSH(out, f);
-        f = (struct llvm_frame){ .file = copy_or_null(call.file), .line = call.line, .column = call.column, .discriminator = call.discriminator };
+        f = (struct llvm_frame){
+            .file = copy_or_null(call.file), .line = call.line, .column = call.column, .discriminator = call.discriminator
+        };
     }
     GROW_PUSH(out, f);
     return true;

@@ -56,7 +56,9 @@ static struct call_facts read_facts(const struct csn_debug_die *die) {
         case DW_AT_call_line: f.line = value.number; break;
         case DW_AT_call_column: f.column = value.number; break;
         case DW_AT_GNU_discriminator: f.discriminator = value.number; break;
-        case DW_AT_name: case DW_AT_linkage_name: case DW_AT_MIPS_linkage_name: case DW_AT_specification: f.has_own_name = true; break;
+        case DW_AT_name: case DW_AT_linkage_name: case DW_AT_MIPS_linkage_name: case DW_AT_specification:
+            f.has_own_name = true;
+            break;
         case DW_AT_abstract_origin:
             f.origin = value.number;
             if (value.form != DW_FORM_ref4) f.has_own_name = true;

@@ -28,7 +28,8 @@ CLI_PRINTF(1, 2) static void add_number(const char *format, ...) {
 
 /* How many bytes the character at `p` has; 0: it is not valid UTF-8. */
 static size_t utf8_size(const unsigned char *p) {
-    size_t size = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
+    size_t size = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 :
+                  p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
     for (size_t i = 1; i < size; i++)
         if ((p[i] & 0xc0) != 0x80) return 0;
     if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf0 && p[1] < 0x90) ||

@@ -210,7 +210,9 @@ static bool module_at(const struct markup_filter *f, const struct markup_node *n
     return false;
 }
 
-static bool is_known(const struct llvm_frame *frame) { return frame->function || frame->file || frame->line || frame->start_line || frame->has_start_address; }
+static bool is_known(const struct llvm_frame *frame) {
+    return frame->function || frame->file || frame->line || frame->start_line || frame->has_start_address;
+}
 static const char *or_invalid(const char *text) { return text ? text : LLVM_INVALID; }
 
 static void show_pc(const struct markup_filter *f, const struct markup_node *n) {
@@ -422,7 +424,9 @@ static void filter_line(struct markup_filter *f, struct markup_span line) {
 int llvm_filter_markup(struct llvm_session *session) {
     static struct markup_filter f;
     const enum llvm_color color = session->options->color;
-    f = (struct markup_filter){ .session = session, .color = NO_COLOR, .colors = color == LLVM_COLOR_ALWAYS || (color == LLVM_COLOR_AUTO && isatty(STDOUT_FILENO)) };
+    f = (struct markup_filter){ .session = session,
+                                .color = NO_COLOR,
+                                .colors = color == LLVM_COLOR_ALWAYS || (color == LLVM_COLOR_AUTO && isatty(STDOUT_FILENO)) };
     char *line = NULL;
     size_t capacity = 0;
     for (ssize_t size; (size = input_line(&line, &capacity, stdin)) > 0;) {

@@ -332,7 +332,8 @@ static void keep_bundles(struct word_list *hints) {
 
 int llvm_options_read(struct llvm_options *o, int argc, char **argv, bool is_addr2line) {
     const char *name = is_addr2line ? "llvm-addr2line" : "llvm-symbolizer";
-    *o = (struct llvm_options){ .is_addr2line = is_addr2line, .program = argv[0], .style = is_addr2line ? LLVM_STYLE_GNU : LLVM_STYLE_LLVM,
+    *o = (struct llvm_options){ .is_addr2line = is_addr2line, .program = argv[0],
+                                .style = is_addr2line ? LLVM_STYLE_GNU : LLVM_STYLE_LLVM,
                                 .inlines = !is_addr2line, .demangle = !is_addr2line, .untag = !is_addr2line };
     prepend_environment(&argc, &argv, is_addr2line ? "LLVM_ADDR2LINE_OPTS" : "LLVM_SYMBOLIZER_OPTS");
     llvm_expand_arguments(&argc, &argv);

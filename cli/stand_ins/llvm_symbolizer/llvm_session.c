@@ -13,10 +13,12 @@
 
 void llvm_session_init(struct llvm_session *s, const struct llvm_options *o) {
     *s = (struct llvm_session){ .options = o };
-    s->printer = (struct llvm_printer){ .style = o->style, .print_address = o->addresses, .print_functions = o->names != LLVM_NAME_NONE,
+    s->printer = (struct llvm_printer){ .style = o->style, .print_address = o->addresses,
+                                        .print_functions = o->names != LLVM_NAME_NONE,
                                         .pretty = o->pretty, .verbose = o->verbose, .context_lines = o->context_lines,
                                         .program = o->program };
-    s->request = (struct llvm_request){ .names = o->names, .paths = o->paths, .demangle = o->demangle, .skip_line_zero = o->skip_line_zero };
+    s->request =
+        (struct llvm_request){ .names = o->names, .paths = o->paths, .demangle = o->demangle, .skip_line_zero = o->skip_line_zero };
 }
 
 /* What may follow a module's name: an architecture, as a target triple begins with one. */
@@ -50,8 +52,10 @@ struct llvm_module *llvm_session_open(struct llvm_session *s, struct llvm_open_m
     const struct llvm_options *o = s->options;
     *message = NULL;
     if (found->is_opened) return found->module;
-    const struct llvm_module_options options = { .arch = found->arch ? found->arch : o->arch, .dwp = o->dwp, .debug_dirs = o->debug_dirs.items,
-                                                 .debug_dir_count = o->debug_dirs.count, .fallback_dir = o->fallback_debug_path, .untag = o->untag,
+    const struct llvm_module_options options = { .arch = found->arch ? found->arch : o->arch, .dwp = o->dwp,
+                                                 .debug_dirs = o->debug_dirs.items,
+                                                 .debug_dir_count = o->debug_dirs.count,
+                                                 .fallback_dir = o->fallback_debug_path, .untag = o->untag,
                                                  .dsym_hints = o->dsym_hints.items, .dsym_hint_count = o->dsym_hints.count };
     found->module = llvm_module_open(found->name, found->path, &options, message);
     found->is_opened = true;

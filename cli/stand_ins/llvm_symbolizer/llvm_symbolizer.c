@@ -76,7 +76,8 @@ static const char *read_module(const struct llvm_options *o, const char **text, 
         *text = p;
     }
     if (given && !has_file && !has_id) return NULL;
-    if ((has_file || has_id) && !*skip_blanks(*text)) return has_file ? "must be followed by an input file" : "must be followed by a hash";
+    if ((has_file || has_id) && !*skip_blanks(*text))
+        return has_file ? "must be followed by an input file" : "must be followed by a hash";
     if (given) return "input file has already been specified";
     const char *name = skip_blanks(*text);
     const char *end = has_file && (*name == '"' || *name == '\'') ? strchr(name + 1, *name) : name;
@@ -233,10 +234,12 @@ static void answer_request(struct llvm_session *s, const char *text) {
     } else {
         bool is_id = q.module ? q.is_build_id : !o->object && o->build_id;
         char *shown = is_id ? llvm_build_id_text(name) : copy_text(name, strlen(name));
-        const struct llvm_asked asked = { .module = shown, .addr = q.symbol ? s->last_addr : q.offset, .has_addr = !q.symbol, .symbol = q.symbol,
+        const struct llvm_asked asked = { .module = shown, .addr = q.symbol ? s->last_addr : q.offset,
+                                          .has_addr = !q.symbol, .symbol = q.symbol,
                                           .has_stale_addr = q.symbol && q.command != COMMAND_CODE };
         if (!q.symbol) s->last_addr = q.offset;
-        struct llvm_open_module *found = is_id ? llvm_session_find_build_id(s, shown, &message) : llvm_session_find(s, shown, &message);
+        struct llvm_open_module *found =
+            is_id ? llvm_session_find_build_id(s, shown, &message) : llvm_session_find(s, shown, &message);
         if (!message || llvm_print_error(&s->printer, &asked, message)) answer(s, &q, &asked, found);
         free(shown);
     }

@@ -71,7 +71,8 @@ static csn_status fill_portion(struct csni_info_portions *p, struct csni_portion
 static struct csni_span plain_content(struct csni_object *object, uint32_t section) {
     struct csni_span content;
     bool is_plain = csni_object_is_mapped_view(object, section) && object->sections[section].size >= VIEW_FROM;
-    return is_plain && csni_object_read_section(object, section, &content, NULL) == CSN_OK ? content : (struct csni_span){ NULL, 0 };
+    if (!is_plain || csni_object_read_section(object, section, &content, NULL) != CSN_OK) return (struct csni_span){ NULL, 0 };
+    return content;
 }
 
 csn_status csni_info_portions_open(struct csni_object *object, uint32_t section, size_t enough,

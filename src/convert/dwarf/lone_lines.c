@@ -76,7 +76,8 @@ struct lone_lines {
 static csn_status convert_table(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     struct lone_lines *l = context;
     const struct csni_lone_table *table = &l->claims->tables.items[item];
-    const struct csni_unit unit = { .off = table->off, .end = table->end, .version = table->version, .address_size = l->address_size,
+    const struct csni_unit unit = { .off = table->off, .end = table->end, .version = table->version,
+                                    .address_size = l->address_size,
                                     .offset_size = table->offset_size, .dwarf = l->dwarf, .prepared = true, .has_stmt_list = true,
                                     .stmt_list = table->off, .tag = DW_TAG_compile_unit };
     return csni_unit_convert_lines(&l->workers->jobs[worker], &unit, &l->batches[item], err);

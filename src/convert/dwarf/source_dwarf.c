@@ -230,10 +230,11 @@ static csn_status refuse_unknown_relocations(const struct reading *r, struct csn
     struct csni_relocation_counts counts;
     csni_object_relocation_counts(r->object, &counts);
     if (!counts.unknown || r->object->container == CSNI_CONTAINER_MACHO) return CSN_OK;
-    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
-                     "%llu relocations in debug sections are not known, the first of type %u of machine %u%s%s; link the object first",
-                     (unsigned long long)counts.unknown, counts.unknown_type, r->object->machine, r->object->arch[0] ? ", " : "",
-                     r->object->arch);
+    return csni_fail(
+        err, CSN_E_UNSUPPORTED, NULL, 0,
+        "%llu relocations in debug sections are not known, the first of type %u of machine %u%s%s; link the object first",
+        (unsigned long long)counts.unknown, counts.unknown_type, r->object->machine, r->object->arch[0] ? ", " : "",
+        r->object->arch);
 }
 
 static void report_relocations(const struct reading *r) {

@@ -132,7 +132,9 @@ static void end_at(struct csni_unit_stream *s, const struct slot *slot) {
     s->until = slot->portion.from;
 }
 
-static uint32_t usable_slots(const struct csni_unit_stream *s) { return s->is_late && s->slot_count > 1 ? s->slot_count - 1 : s->slot_count; }
+static uint32_t usable_slots(const struct csni_unit_stream *s) {
+    return s->is_late && s->slot_count > 1 ? s->slot_count - 1 : s->slot_count;
+}
 
 static struct slot *empty_slot(const struct csni_unit_stream *s) {
     for (uint32_t i = 0; i < usable_slots(s); i++)

@@ -177,8 +177,10 @@ static csn_status end_segment(struct segmenter *s, struct csn_error *err) {
     struct csni_model segment;
     CSNI_TRY(csni_progress(s->c, "segments", 0, err));
     if (!csni_budget_charge(&s->text, s->string_bytes))
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "segments repeat strings: those of %zu segments have more than %llu bytes, the limit for an "
-                         "index whose strings have %llu", s->done.count + 1, (ull)s->text.limit, (ull)csni_model_text_size(s->model));
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0,
+                         "segments repeat strings: those of %zu segments have more than %llu bytes, the limit for an "
+                         "index whose strings have %llu",
+                         s->done.count + 1, (ull)s->text.limit, (ull)csni_model_text_size(s->model));
     csn_status status = csni_batch_finish(s->w, &batch, err);
     if (status < 0) return status;
     csni_model_init(&segment, s->model->alloc);

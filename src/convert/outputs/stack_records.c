@@ -107,7 +107,8 @@ static csn_status add_compact_source(struct csni_stack_records *m, struct csni_o
     csni_shared_budget_raise(&m->budget, (uint64_t)STACK_BUDGET_A_BYTE * compact.bytes.size);
     status = add_frame_section(m, image, find_eh_frame(image), false);
     if (status < 0) return status;
-    if (status == CSN_NONE) m->sources[m->source_count++] = (struct stack_source){ .frames = { .address_size = image->address_size } };
+    if (status == CSN_NONE)
+        m->sources[m->source_count++] = (struct stack_source){ .frames = { .address_size = image->address_size } };
     m->sources[m->source_count - 1].compact = compact;
     m->sources[m->source_count - 1].name = "__unwind_info";
     return CSN_OK;

@@ -7,7 +7,8 @@
 void csni_pdb_job_init(struct csni_pdb_job *job, struct csni_pdb_reading *reading, uint32_t worker) {
     struct csni_conversion *c = reading->conversion;
     *job = (struct csni_pdb_job){ .reading = reading, .writer = &c->writers[worker], .arena = &c->arenas[worker] };
-    job->lines.fragments.alloc = job->lines.rows.alloc = job->lines.spare.alloc = job->lines.inlinees.alloc = job->files.alloc = job->scopes.alloc = c->alloc;
+    job->lines.fragments.alloc = job->lines.rows.alloc = job->lines.spare.alloc = job->lines.inlinees.alloc = job->files.alloc =
+        job->scopes.alloc = c->alloc;
     job->sites.alloc = job->runs.alloc = job->places.alloc = job->pieces.alloc = job->cuts.alloc = c->alloc;
     job->sorted.alloc = job->stack.alloc = job->calls.alloc = job->rows.alloc = c->alloc;
 }

@@ -111,7 +111,8 @@ static bool needs_stripped_image(const struct csni_conversion *c) {
 }
 
 csn_status csni_find_stripped_image(struct csni_conversion *c, struct csn_error *err) {
-    struct csn_companion_request request = { .struct_size = sizeof request, .kind = CSN_COMPANION_IMAGE, .image_path = c->input.path,
+    struct csn_companion_request request = { .struct_size = sizeof request, .kind = CSN_COMPANION_IMAGE,
+                                             .image_path = c->input.path,
                                              .id = c->object->build_id.ptr, .id_size = c->object->build_id.size };
     struct csni_companion_file *file;
     struct csn_error told;

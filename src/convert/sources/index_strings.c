@@ -28,7 +28,8 @@ uint32_t csni_index_strings_add_text(struct csni_index_strings *s, struct csni_b
     return 0;
 }
 
-uint32_t csni_index_strings_add(struct csni_index_strings *s, struct csni_batch_writer *w, const struct csni_gsym *gsym, uint64_t strp) {
+uint32_t csni_index_strings_add(struct csni_index_strings *s, struct csni_batch_writer *w, const struct csni_gsym *gsym,
+                                uint64_t strp) {
     if (strp >= gsym->strings.size) return 0;
     if (4 * s->used >= 3 * s->slots.count && !grow(s)) {
         w->failed = true;

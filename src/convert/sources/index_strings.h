@@ -17,7 +17,8 @@ static inline bool csni_index_strings_exceed(const struct csni_index_strings *s,
 }
 
 /* The batch's number of a string; 0: it is empty, or lies outside of the table. No memory, or past the budget: w->failed. */
-uint32_t csni_index_strings_add(struct csni_index_strings *s, struct csni_batch_writer *w, const struct csni_gsym *gsym, uint64_t strp);
+uint32_t csni_index_strings_add(struct csni_index_strings *s, struct csni_batch_writer *w, const struct csni_gsym *gsym,
+                                uint64_t strp);
 /* The same for a text that is not looked up by its place. */
 uint32_t csni_index_strings_add_text(struct csni_index_strings *s, struct csni_batch_writer *w, struct csn_str text);
 

@@ -65,7 +65,8 @@ static void describe_archive(struct csni_conversion *c) {
     bool is_pe = object->container == CSNI_CONTAINER_PE, is_macho = object->container == CSNI_CONTAINER_MACHO;
     c->image.big_endian = object->big_endian;
     c->image.symbols_lack_sizes = is_pe || is_macho;
-    c->image.identity = (struct csni_identity){ .os = csni_str(is_macho ? "mac" : is_pe ? "windows" : "Linux"), .arch = csni_str(object->arch),
+    c->image.identity = (struct csni_identity){ .os = csni_str(is_macho ? "mac" : is_pe ? "windows" : "Linux"),
+                                                .arch = csni_str(object->arch),
                                                 .name = c->image.file_name };
 }
 

@@ -202,8 +202,10 @@ static csn_status read_section_index(struct csni_conversion *c, const struct csn
     csni_vec_deinit(&r->strings.slots);
     if (status < 0) return status;
     if (csni_index_strings_exceed(&r->strings, r->w))
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "strings lie within others, or files share long ones: they have more than %d times the %llu bytes "
-                         "of the index and its strings", STRINGS_SHARING, (ull)size);
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0,
+                         "strings lie within others, or files share long ones: they have more than %d times the %llu bytes "
+                         "of the index and its strings",
+                         STRINGS_SHARING, (ull)size);
     c->report->functions_from_index += r->w->functions.count;
     return csni_batch_finish(r->w, batch, err);
 }

@@ -22,7 +22,9 @@ enum { STRINGS_SHARING = 32 };
 
 /* ---- strings and files ---- */
 
-static uint32_t add_index_string(struct reader *r, uint64_t strp) { return csni_index_strings_add(&r->strings, r->w, &r->gsym, strp); }
+static uint32_t add_index_string(struct reader *r, uint64_t strp) {
+    return csni_index_strings_add(&r->strings, r->w, &r->gsym, strp);
+}
 
 static void add_files(struct reader *r) {
     const struct csni_gsym *g = &r->gsym;
@@ -287,8 +289,9 @@ csn_status csni_source_gsym_in(struct csni_conversion *c, struct csni_span file,
     csni_vec_deinit(&r.strings.slots);
     csni_vec_deinit(&r.parts);
     if (csni_index_strings_exceed(&r.strings, r.w))
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "strings lie within others: they have more than %d times the %zu bytes of the file",
-                         STRINGS_SHARING, file.size);
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0,
+                         "strings lie within others: they have more than %d times the %zu bytes of the file", STRINGS_SHARING,
+                         file.size);
     return status < 0 ? status : csni_batch_finish(r.w, batch, err);
 }
 

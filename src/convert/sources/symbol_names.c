@@ -79,7 +79,9 @@ static csn_status gather_functions(const struct csni_conversion *c, wanted_name 
 
 /* ---- whose symbol is whose ---- */
 
-static bool is_name_char(char c) { return is_digit(c) || is_upper(c) || (c >= 'a' && c <= 'z') || c == '_' || (unsigned char)c >= 0x80; }
+static bool is_name_char(char c) {
+    return is_digit(c) || is_upper(c) || (c >= 'a' && c <= 'z') || c == '_' || (unsigned char)c >= 0x80;
+}
 
 /* Where a qualified name's last part begins. */
 static size_t last_part_at(struct csn_str plain) {

@@ -48,9 +48,10 @@ static void begin_text(struct writer *w, uint64_t input_bytes) {
 }
 
 static csn_status fail_shared_text(struct writer *w, struct csn_error *err) {
-    return csni_fail(err, CSN_E_LIMIT, NULL, 0, "functions share long names or files long paths: written for each of them, they have more than "
-                     "%llu bytes, and all strings together %llu", (unsigned long long)csni_shared_budget_limit(&w->text),
-                     (unsigned long long)csni_model_text_size(w->model));
+    return csni_fail(err, CSN_E_LIMIT, NULL, 0,
+                     "functions share long names or files long paths: written for each of them, they have more than "
+                     "%llu bytes, and all strings together %llu",
+                     (unsigned long long)csni_shared_budget_limit(&w->text), (unsigned long long)csni_model_text_size(w->model));
 }
 
 /* Of a worker that has written `bytes` more; *asked: those that it did not ask for yet. */

@@ -77,7 +77,8 @@ static csn_status add_perf_map_functions(const mapped_code *code, struct csni_ba
     const bool good = made && csni_find_reused_code(made, code->count, code->alloc);
     for (size_t i = 0; good && i < code->count; i++) {
         if (!made[i].is_gone) add_perf_map_function(w, &code->items[i]);
-        else csni_batch_note(w, CSN_EVENT_DUPLICATE_REPLACED, "line %llu, by a later line", (unsigned long long)code->items[i].line);
+        else
+            csni_batch_note(w, CSN_EVENT_DUPLICATE_REPLACED, "line %llu, by a later line", (unsigned long long)code->items[i].line);
     }
     csni_free(code->alloc, made, size);
     return good ? CSN_OK : csni_fail_memory(err, size);

@@ -238,7 +238,8 @@ node *csni_parse_decltype(parser *p) {
 }
 
 static node *parse_class_type(parser *p) {
-    const char *word = csni_take_two(p, "Ts") ? "struct" : csni_take_two(p, "Tu") ? "union" : csni_take_two(p, "Te") ? "enum" : NULL;
+    const char *word = csni_take_two(p, "Ts") ? "struct" : csni_take_two(p, "Tu") ? "union" : csni_take_two(p,
+                                                                                                            "Te") ? "enum" : NULL;
     node *name = csni_parse_name(p, NULL);
     return word ? csni_make_word(p, NODE_ELABORATED, word, name) : name;
 }

@@ -5,10 +5,10 @@
 static const struct {
     const char *code, *text;
 } operators[] = {
-    { "Oabs", "\"abs\"" },   { "Oand", "\"and\"" },        { "Omod", "\"mod\"" },      { "Onot", "\"not\"" },    { "Oor", "\"or\"" },
-    { "Orem", "\"rem\"" },   { "Oxor", "\"xor\"" },        { "Oeq", "\"=\"" },         { "One", "\"/=\"" },      { "Olt", "\"<\"" },
-    { "Ole", "\"<=\"" },     { "Ogt", "\">\"" },           { "Oge", "\">=\"" },        { "Oadd", "\"+\"" },      { "Osubtract", "\"-\"" },
-    { "Oconcat", "\"&\"" },  { "Omultiply", "\"*\"" },     { "Odivide", "\"/\"" },     { "Oexpon", "\"**\"" },
+    { "Oabs", "\"abs\"" },  { "Oand", "\"and\"" },    { "Omod", "\"mod\"" },  { "Onot", "\"not\"" },  { "Oor", "\"or\"" },
+    { "Orem", "\"rem\"" },  { "Oxor", "\"xor\"" },    { "Oeq", "\"=\"" },     { "One", "\"/=\"" },    { "Olt", "\"<\"" },
+    { "Ole", "\"<=\"" },    { "Ogt", "\">\"" },       { "Oge", "\">=\"" },    { "Oadd", "\"+\"" },    { "Osubtract", "\"-\"" },
+    { "Oconcat", "\"&\"" }, { "Omultiply", "\"*\"" }, { "Odivide", "\"/\"" }, { "Oexpon", "\"**\"" },
 };
 
 static const char *operator_text(struct csn_str part) {

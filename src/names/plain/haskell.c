@@ -53,8 +53,9 @@ static bool put_decoded(struct csn_str text, struct csni_name_text *out) {
     return text.len > 0;
 }
 
-static const char *const kinds[] = { "_static_info", "_con_info", "_static_entry", "_con_entry", "_info", "_closure", "_entry", "_ret",
-                                     "_slow", "_fast", "_bytes", "_srt", "_closure_tbl", "_dflt", "_str" };
+static const char *const kinds[] = { "_static_info", "_con_info", "_static_entry", "_con_entry", "_info",
+                                     "_closure",     "_entry",    "_ret",          "_slow",      "_fast",
+                                     "_bytes",       "_srt",      "_closure_tbl",  "_dflt",      "_str" };
 
 static const char *kind_of(struct csn_str name) {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -57,7 +57,8 @@ static bool drop_number(struct csn_str *name) {
 
 /* "_code" after a number: of a function. Modules may be called so. */
 static bool drop_code(struct csn_str *name) {
-    if (name->len < 7 || memcmp(name->ptr + name->len - 5, "_code", 5) != 0 || !csni_is_decimal(name->ptr[name->len - 6])) return false;
+    if (name->len < 7 || memcmp(name->ptr + name->len - 5, "_code", 5) != 0 || !csni_is_decimal(name->ptr[name->len - 6]))
+        return false;
     name->len -= 5;
     return true;
 }

@@ -48,7 +48,9 @@ static void read_character(struct csni_rust_reader *r) {
     rust_put(r, "'");
 }
 
-static unsigned hex_byte(struct csn_str digits, size_t at) { return rust_digit_62(digits.ptr[at]) << 4 | rust_digit_62(digits.ptr[at + 1]); }
+static unsigned hex_byte(struct csn_str digits, size_t at) {
+    return rust_digit_62(digits.ptr[at]) << 4 | rust_digit_62(digits.ptr[at + 1]);
+}
 
 /* A character of UTF-8 that is given as hexadecimal digits. False: it is none. */
 static bool take_utf8(struct csn_str digits, size_t *at, uint32_t *out) {

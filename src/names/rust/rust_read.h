@@ -78,7 +78,9 @@ static inline uint64_t rust_read_base_62(struct csni_rust_reader *r) {
     }
 }
 
-static inline uint64_t rust_read_tagged(struct csni_rust_reader *r, char tag) { return rust_take(r, tag) ? rust_read_base_62(r) + 1 : 0; }
+static inline uint64_t rust_read_tagged(struct csni_rust_reader *r, char tag) {
+    return rust_take(r, tag) ? rust_read_base_62(r) + 1 : 0;
+}
 
 struct csni_rust_identifier {
     struct csn_str text;

@@ -130,7 +130,9 @@ static swift_node *numbered_builtin(swift_old_reader *r, const char *format, uin
     return csni_swift_new_text(r->memory, SWIFT_BUILTIN, (struct csn_str){ text, (size_t)len });
 }
 
-static bool builtin_size(swift_old_reader *r, uint64_t *out) { return csni_swift_old_natural(r, out) && csni_swift_old_take(r, '_'); }
+static bool builtin_size(swift_old_reader *r, uint64_t *out) {
+    return csni_swift_old_natural(r, out) && csni_swift_old_take(r, '_');
+}
 
 static swift_node *vector(swift_old_reader *r) {
     uint64_t count, size;

@@ -3,7 +3,9 @@
 
 #include "names/swift/swift_read.h"
 
-void csni_swift_print_child(swift_printer *p, const swift_node *node, uint32_t i) { csni_swift_print(p, csni_swift_child(node, i)); }
+void csni_swift_print_child(swift_printer *p, const swift_node *node, uint32_t i) {
+    csni_swift_print(p, csni_swift_child(node, i));
+}
 
 void csni_swift_print_children(swift_printer *p, const swift_node *node, const char *separator) {
     if (!node) p->failed = true;

@@ -255,8 +255,9 @@ static void print_metatype(swift_printer *p, const swift_node *node) {
     }
     type = csni_swift_child(type, 0);
     print_in_parentheses(p, type);
-    bool is_existential = type && (type->kind == SWIFT_EXISTENTIAL_METATYPE || type->kind == SWIFT_PROTOCOL_LIST ||
-                                   type->kind == SWIFT_PROTOCOL_LIST_WITH_CLASS || type->kind == SWIFT_PROTOCOL_LIST_WITH_ANY_OBJECT);
+    bool is_existential =
+        type && (type->kind == SWIFT_EXISTENTIAL_METATYPE || type->kind == SWIFT_PROTOCOL_LIST ||
+                 type->kind == SWIFT_PROTOCOL_LIST_WITH_CLASS || type->kind == SWIFT_PROTOCOL_LIST_WITH_ANY_OBJECT);
     csni_swift_put(p, is_existential ? ".Protocol" : ".Type");
 }
 

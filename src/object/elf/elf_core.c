@@ -7,7 +7,8 @@
 #include "base/core/fail.h"
 #include "object/elf/elf_layout.h"
 
-enum { FILES_MAX = 1 << 20, NOTES_MAX = 1 << 16, SEGMENTS_MAX = 1 << 16, IMAGE_SEGMENTS_MAX = 64, NOTE_ALIGN = 4, STEPS_MAX = 1 << 24 };
+enum { FILES_MAX = 1 << 20, NOTES_MAX = 1 << 16, SEGMENTS_MAX = 1 << 16, IMAGE_SEGMENTS_MAX = 64, NOTE_ALIGN = 4,
+       STEPS_MAX = 1 << 24 };
 
 /* An ELF file in memory or on disk: a dump, or the image at some place in it. */
 struct elf_view {
@@ -26,7 +27,8 @@ static bool open_view(struct csni_span bytes, struct elf_view *out) {
     if (bytes.size < EHDR32_SIZE || memcmp(bytes.ptr, "\177ELF", ELF_MAGIC_SIZE) != 0) return false;
     if (bytes.ptr[EI_CLASS] != ELFCLASS32 && bytes.ptr[EI_CLASS] != ELFCLASS64) return false;
     if (bytes.ptr[EI_DATA] != ELFDATA2LSB && bytes.ptr[EI_DATA] != ELFDATA2MSB) return false;
-    *out = (struct elf_view){ .bytes = bytes, .is_64 = bytes.ptr[EI_CLASS] == ELFCLASS64, .big = bytes.ptr[EI_DATA] == ELFDATA2MSB };
+    *out =
+        (struct elf_view){ .bytes = bytes, .is_64 = bytes.ptr[EI_CLASS] == ELFCLASS64, .big = bytes.ptr[EI_DATA] == ELFDATA2MSB };
     unsigned word = out->is_64 ? 8 : 4;
     struct csni_cursor c = csni_cursor_at(bytes, out->big);
     csni_cursor_skip(&c, EI_NIDENT);

@@ -107,7 +107,8 @@ static bool match_arm_far(const struct csni_stub_code *code, uint64_t off, struc
         return false;
     const uint8_t *p = code_at(code, off + 12, 4);
     if (!p) return false;
-    *out = (struct csni_stub_match){ .slot = (code->addr + off + 4 + 8 + csni_get32(p, code->big_endian)) & UINT32_MAX, .length = 16 };
+    *out =
+        (struct csni_stub_match){ .slot = (code->addr + off + 4 + 8 + csni_get32(p, code->big_endian)) & UINT32_MAX, .length = 16 };
     return true;
 }
 

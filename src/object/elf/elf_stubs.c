@@ -276,7 +276,8 @@ csn_status csni_elf_stubs(struct csni_object *object, csni_stubs *out, struct cs
                             .visits_left = object->file.size,
                             .slots.alloc = csni_object_priv(object)->alloc };
     if (!m.machine || !may_have_stubs(object)) return CSN_NONE;
-    if (csni_elf_symbols(&m.symbols, object, CSNI_SYMBOLS_DYNAMIC, NULL) != CSN_OK) m.symbols = (struct csni_symbol_iter){ .object = object };
+    if (csni_elf_symbols(&m.symbols, object, CSNI_SYMBOLS_DYNAMIC, NULL) != CSN_OK)
+        m.symbols = (struct csni_symbol_iter){ .object = object };
     m.name_bytes_left = 4 * (uint64_t)m.symbols.strings.size + SPARE_NAME_BYTES;
     csn_status status = find_stubs(&m, err);
     csni_vec_deinit(&m.slots);

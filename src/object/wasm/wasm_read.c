@@ -219,7 +219,8 @@ static csn_status wasm_function_bounds(struct csni_object *object, csni_function
         return csni_fail_memory(err, (out->count + wasm->body_count) * sizeof *out->items);
     for (uint32_t i = 0; i < wasm->body_count; i++) {
         const struct csni_wasm_body *body = &wasm->bodies[i];
-        out->items[out->count++] = (struct csni_function_bound){ object->moved_by + body->off, object->moved_by + body->off + body->size };
+        out->items[out->count++] =
+            (struct csni_function_bound){ object->moved_by + body->off, object->moved_by + body->off + body->size };
     }
     return CSN_OK;
 }

@@ -38,7 +38,8 @@ static void column_init(struct column *c, const char *format, const char *name, 
                         const void *values, const void *bytes) {
     *c = (struct column){ .buffers = { validity, values, bytes } };
     c->schema = (struct ArrowSchema){ .format = format, .name = name, .flags = ARROW_FLAG_NULLABLE, .release = release_schema };
-    c->array = (struct ArrowArray){ .length = length, .null_count = validity ? -1 : 0, .n_buffers = bytes ? 3 : 2, .buffers = c->buffers,
+    c->array = (struct ArrowArray){ .length = length, .null_count = validity ? -1 : 0, .n_buffers = bytes ? 3 : 2,
+                                    .buffers = c->buffers,
                                     .release = release_array };
 }
 
@@ -369,7 +370,8 @@ static csn_status symbolicate_stacks(void *context, const struct csn_allocator *
             struct csn_str confidence = text_at(frame->children[3], k);
             at += (size_t)snprintf(text + at, sizeof text - at, " %.*s;", (int)confidence.len, confidence.ptr);
         }
-        assert_string_equal(text, "die+0@/src/demo.c:10 certain;die+25@/src/demo.c:11 certain;!there is no index for the module none;");
+        assert_string_equal(text,
+                            "die+0@/src/demo.c:10 certain;die+25@/src/demo.c:11 certain;!there is no index for the module none;");
         out.release(&out);
         out_schema.release(&out_schema);
     }

@@ -42,7 +42,9 @@ static void expect_merged(struct convert_sample *s, uint32_t merge, const char *
     convert_sample_deinit(s);
 }
 
-static void expect(struct convert_sample *s, const char *text, const char *events) { expect_merged(s, CSN_MERGE_NONE, text, events); }
+static void expect(struct convert_sample *s, const char *text, const char *events) {
+    expect_merged(s, CSN_MERGE_NONE, text, events);
+}
 
 /* A unit whose rows are at 1000 (line 1), 1010 (2), 1020 (3) and 1030 (4); they end at 1040. */
 static void begin(struct convert_sample *s) {
@@ -300,7 +302,8 @@ static void out_of_memory(void **state) {
 /* As clang -fbasic-block-sections or hot and cold parts have it: a call has one range, the function several. */
 static void calls_across_parts(void **state) {
     (void)state;
-    static const uint64_t touching[][2] = { { 0x1000, 0x1010 }, { 0x1010, 0x1020 } }, apart[][2] = { { 0x1020, 0x1028 }, { 0x1030, 0x1040 } };
+    static const uint64_t touching[][2] = { { 0x1000, 0x1010 }, { 0x1010, 0x1020 } },
+                          apart[][2] = { { 0x1020, 0x1028 }, { 0x1030, 0x1040 } };
     struct convert_sample s;
     begin(&s);
     size_t a = die_abstract(&s, "a"), b = die_abstract(&s, "b");

@@ -83,7 +83,9 @@ static void put_function(struct pair *p, unsigned code, uint64_t value, uint64_t
 }
 
 static void fill_image(struct pair *p) {
-    static const struct line lines[] = { { 0x1000, 1, 7 }, { 0x1008, 1, 8 }, { 0x1020, 1, 12 }, { 0x1030, 1, 14 }, { 0x1040, LINE_END, 0 } };
+    static const struct line lines[] = {
+        { 0x1000, 1, 7 }, { 0x1008, 1, 8 }, { 0x1020, 1, 12 }, { 0x1030, 1, 14 }, { 0x1040, LINE_END, 0 }
+    };
     struct dwarf_sample *d = &p->image.dwarf;
     int reference = p->plan.five ? DW_FORM_ref_sup4 : DW_FORM_GNU_ref_alt;
     int string = p->plan.five ? DW_FORM_strp_sup : DW_FORM_GNU_strp_alt;

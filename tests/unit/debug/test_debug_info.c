@@ -377,7 +377,8 @@ static void write_versioned(bool wide, bool big) {
     wire_init(&of_symbols, big), wire_init(&defined, big), wire_init(&needed, big);
     wire_u16(&of_symbols, 0);
     for (size_t i = 0; i < VERSIONED; i++) {
-        symbols[i] = (struct wire_symbol){ .name = "f", .value = 0x1000, .size = 4, .type = STT_FUNC, .bind = STB_GLOBAL, .section = 1 };
+        symbols[i] =
+            (struct wire_symbol){ .name = "f", .value = 0x1000, .size = 4, .type = STT_FUNC, .bind = STB_GLOBAL, .section = 1 };
         wire_u16(&of_symbols, numbers[i < 5 ? i : 5]);
     }
     add_defined(&defined, 0, 2, NAME_V1, false);

@@ -214,7 +214,8 @@ static void truncations_and_changes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(encodings), cmocka_unit_test(end_of_memory),      cmocka_unit_test(augmentations),     cmocka_unit_test(sorted),
+        cmocka_unit_test(encodings), cmocka_unit_test(end_of_memory),      cmocka_unit_test(augmentations),
+            cmocka_unit_test(sorted),
         cmocka_unit_test(not_understood), cmocka_unit_test(a_record_too_long), cmocka_unit_test(truncations_and_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

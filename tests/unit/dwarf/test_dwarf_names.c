@@ -393,8 +393,10 @@ static void own_names(void **state) {
  * the first of which says nothing by itself. */
 static void names_at_offsets(void **state) {
     (void)state;
-    static const struct { int form; unsigned size; } forms[] = {
-        { DW_FORM_ref1, 1 }, { DW_FORM_ref2, 2 }, { DW_FORM_ref4, 4 }, { DW_FORM_ref8, 8 }, { DW_FORM_ref_udata, 1 }, { DW_FORM_ref_addr, 4 },
+    static const struct { int form; unsigned size;
+    } forms[] = {
+        { DW_FORM_ref1, 1 }, { DW_FORM_ref2, 2 },      { DW_FORM_ref4, 4 },
+        { DW_FORM_ref8, 8 }, { DW_FORM_ref_udata, 1 }, { DW_FORM_ref_addr, 4 },
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         struct names n = { .scopes = NULL };

@@ -22,7 +22,8 @@ static size_t begin(struct dwarf_sample *s, int first, int form, int second, int
     return unit;
 }
 
-static csn_status ranges_kept(struct dwarf_sample *s, size_t unit, bool keeps_empty, csni_address_ranges *out, struct csn_error *err) {
+static csn_status ranges_kept(struct dwarf_sample *s, size_t unit, bool keeps_empty, csni_address_ranges *out,
+                              struct csn_error *err) {
     wire_u8(&s->info, 0);
     dwarf_sample_end(s, unit);
     struct csni_dwarf *d = dwarf_sample_open(s);
@@ -151,7 +152,9 @@ static void old_ranges(void **state) {
         size_t unit = begin(&s, DW_AT_ranges, s.version < 4 ? DW_FORM_data4 : DW_FORM_sec_offset, 0, 0);
         wire_u32(&s.info, 8);
         assert_int_equal(ranges_kept(&s, unit, keeps_empty, &ranges, NULL), CSN_OK);
-        if (keeps_empty) expect(&ranges, (const struct csni_address_range[]){ { 0x1010, 0x1020 }, { 0x1030, 0x1030 }, { 0x8001, 0x8002 }, { 7, 9 } }, 4);
+        if (keeps_empty)
+            expect(&ranges,
+                   (const struct csni_address_range[]){ { 0x1010, 0x1020 }, { 0x1030, 0x1030 }, { 0x8001, 0x8002 }, { 7, 9 } }, 4);
         else expect(&ranges, (const struct csni_address_range[]){ { 0x1010, 0x1020 }, { 0x8001, 0x8002 }, { 7, 9 } }, 3);
         dwarf_sample_deinit(&s);
     }
@@ -173,7 +176,9 @@ static void up_to_the_last_address(void **state) {
         } else {
             wire_u8(w, k < 4 ? DW_RLE_base_address : DW_RLE_start_length);
             dwarf_sample_address(&s, w, k < 4 ? 0xfffffff0 : 0xfffffff4);
-            wire_bytes(w, k < 4 ? (const uint8_t[]){ DW_RLE_offset_pair, 4, 16, 0 } : (const uint8_t[]){ 12, DW_RLE_end_of_list, 0, 0 }, 4);
+            wire_bytes(
+                w, k < 4 ? (const uint8_t[]){ DW_RLE_offset_pair, 4, 16, 0 } : (const uint8_t[]){ 12, DW_RLE_end_of_list, 0, 0 },
+                4);
         }
         size_t unit = begin(&s, DW_AT_ranges, DW_FORM_sec_offset, 0, 0);
         wire_u32(&s.info, 8);

@@ -297,7 +297,8 @@ static void random_programs(void **state) {
 static void padded_column(void **state) {
     (void)state;
     static const uint8_t rows[] = { DW_LNS_set_column, 0x85, 0, DW_LNS_copy, DW_LNS_advance_line, 7, 60,
-                                    DW_LNS_set_column, 0x81, 0, DW_LNS_negate_stmt, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75 };
+                                    DW_LNS_set_column, 0x81, 0, DW_LNS_negate_stmt, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70,
+                                    71, 72, 73, 74, 75 };
     for (int fold = 0; fold < 2; fold++) {
         struct wire w;
         wire_init(&w, false);

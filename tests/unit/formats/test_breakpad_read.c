@@ -87,9 +87,10 @@ static void lines_out_of_order(void **state) {
 
 static void paths_are_cut(void **state) {
     (void)state;
-    expect("FILE 0 /a\nFILE 1 b\nFILE 2 c:\\d\\e\nFILE 3 /x//y\nFILE 4 hg:h/r:p/q.c:12\nFILE 5 z/\nFUNC 10 6 0 f\n10 1 1 0\n11 1 1 1\n"
-           "12 1 1 2\n13 1 1 3\n14 1 1 4\n15 1 1 5\n",
-           "f@10+6 [0 /a:1] [1 b:1] [2 c:\\d/e:1] [3 /x//y:1] [4 hg:h/r:p/q.c:12:1] [5 z/:1]", "");
+    expect(
+        "FILE 0 /a\nFILE 1 b\nFILE 2 c:\\d\\e\nFILE 3 /x//y\nFILE 4 hg:h/r:p/q.c:12\nFILE 5 z/\nFUNC 10 6 0 f\n10 1 1 0\n11 1 1 1\n"
+        "12 1 1 2\n13 1 1 3\n14 1 1 4\n15 1 1 5\n",
+        "f@10+6 [0 /a:1] [1 b:1] [2 c:\\d/e:1] [3 /x//y:1] [4 hg:h/r:p/q.c:12:1] [5 z/:1]", "");
 }
 
 static void definitions(void **state) {
@@ -128,7 +129,8 @@ static void inlines_in_order(void **state) {
 static void inlines_in_any_order(void **state) {
     (void)state;
     /* Level by level, as one that walks trees breadth first would write. */
-    expect(ORIGINS "INLINE 0 1 0 0 110 10\nINLINE 0 4 0 0 120 10\nINLINE 1 2 0 1 120 8\nINLINE 1 2 0 1 110 8\nINLINE 2 3 0 2 110 4\n",
+    expect(ORIGINS
+           "INLINE 0 1 0 0 110 10\nINLINE 0 4 0 0 120 10\nINLINE 1 2 0 1 120 8\nINLINE 1 2 0 1 110 8\nINLINE 2 3 0 2 110 4\n",
            "f@100+100 {a c:1 10+10 {b c:2 10+8 {d c:3 10+4}}} {a c:4 20+10 {b c:2 20+8}}", "");
     /* Inner before outer, a level left out. */
     expect(ORIGINS "INLINE 2 3 0 2 110 4\nINLINE 0 1 0 0 110 10\n", "f@100+100 {a c:1 10+10 {d c:3 10+4}}", "");
@@ -258,8 +260,9 @@ static void nul_within(void **state) {
 
 static void keeps_stack_records(void **state) {
     (void)state;
-    static const char text[] = "MODULE Linux x 0 n\nINFO A b\nFUNC 10 10 0 f\nSTACK CFI INIT 10 10 .cfa: $rsp 8 + \nSTACK CFI 11 .cfa: x\n"
-                               "INFO late\nSTACK WIN 4\n10 1 1 0\n";
+    static const char text[] =
+        "MODULE Linux x 0 n\nINFO A b\nFUNC 10 10 0 f\nSTACK CFI INIT 10 10 .cfa: $rsp 8 + \nSTACK CFI 11 .cfa: x\n"
+        "INFO late\nSTACK WIN 4\n10 1 1 0\n";
     static struct breakpad_sample s;
     assert_int_equal(breakpad_sample_open(&s, text, strlen(text), 0, NULL), CSN_OK);
     const struct csni_extra *head = s.breakpad.chunks.items[0].extras.items, *body = s.breakpad.chunks.items[1].extras.items;
@@ -276,7 +279,8 @@ static void keeps_stack_records(void **state) {
 static void recognizes(void **state) {
     (void)state;
     static const struct { const char *text; bool is; } cases[] = {
-        { example, true }, { "\r\n\nMODULE x", true }, { "FUNC m 1 2 3 f", true }, { "FUNC 1 2 3 f", true }, { "PUBLIC 1 0 f", true },
+        { example, true }, { "\r\n\nMODULE x", true }, { "FUNC m 1 2 3 f", true }, { "FUNC 1 2 3 f", true },
+        { "PUBLIC 1 0 f", true },
         { "FILE 0 a", true }, { "INLINE_ORIGIN 0 a", true }, { "MODULE", false }, { "MODULE ", false }, { "MODULES x", false },
         { "FUNC x 2 3 f", false }, { "FILE a b", false }, { "1000 4 10 0", false }, { "", false }, { "\n\n", false },
         { "ffffffff81000000 T _text", false },

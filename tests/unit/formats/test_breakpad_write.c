@@ -20,7 +20,9 @@ static void expect_text(struct model_sample *s, csni_demangler *demangle, const 
     struct csn_bytes out = { NULL, 0, NULL };
     struct csni_sink sink = csni_memory_sink(&out);
     assert_int_equal(model_sample_link(s), CSN_OK);
-    assert_int_equal(csni_breakpad_write(&s->model, &(struct csni_breakpad_write_options){ .demangle = demangle }, NULL, &sink, &s->report, NULL), CSN_OK);
+    assert_int_equal(csni_breakpad_write(&s->model, &(struct csni_breakpad_write_options){ .demangle = demangle }, NULL, &sink,
+                                         &s->report, NULL),
+                     CSN_OK);
     char *text = calloc(1, out.size + 1);
     assert_non_null(text);
     memcpy(text, out.ptr, out.size);
@@ -129,7 +131,8 @@ static void names_and_paths(void **state) {
     (void)state;
     struct model_sample s;
     model_sample_init(&s, NULL);
-    const char *paths[][2] = { { "/d e", "f g.c" }, { "C:\\x", "y.c" }, { "", "plain\n.c" }, { "/", "root.c" }, { "dir", "" }, { "", "1 2.c" } };
+    const char *paths[][2] = { { "/d e", "f g.c" }, { "C:\\x", "y.c" }, { "", "plain\n.c" },
+                               { "/", "root.c" },   { "dir", "" },      { "", "1 2.c" } };
     model_sample_function(&s, 0x10, 0x10, " a\rb ");
     for (uint32_t i = 0; i < 6; i++) csni_batch_add_row(&s.writer, i, model_sample_file(&s, paths[i][0], paths[i][1]), 1);
     model_sample_inline(&s, "12 x", 0, 0, 0, 1);
@@ -480,7 +483,8 @@ static csn_status write_with(void *context, const struct csn_allocator *alloc) {
     struct csn_bytes out = { NULL, 0, alloc };
     struct csni_sink sink = csni_memory_sink(&out);
     s->model.alloc = alloc;
-    csn_status status = csni_breakpad_write(&s->model, &(struct csni_breakpad_write_options){ .demangle = fake_demangle }, NULL, &sink, &report, NULL);
+    csn_status status = csni_breakpad_write(&s->model, &(struct csni_breakpad_write_options){ .demangle = fake_demangle }, NULL,
+                                            &sink, &report, NULL);
     s->model.alloc = s->alloc;
     csn_bytes_free(&out);
     return status;

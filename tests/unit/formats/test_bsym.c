@@ -809,7 +809,8 @@ static void use(const uint8_t *bytes, size_t size) {
 
 static void damage(void **state) {
     (void)state;
-    static const struct { const uint8_t *bytes; size_t size; } files[] = { { v1_file, sizeof v1_file }, { v23_file, sizeof v23_file } };
+    static const struct { const uint8_t *bytes; size_t size; } files[] = { { v1_file, sizeof v1_file },
+                                                                           { v23_file, sizeof v23_file } };
     for (size_t f = 0; f < 2; f++) {
         uint8_t changed[256];
         for (size_t cut = 0; cut < files[f].size; cut += SWEEP_STEP) use(files[f].bytes, cut);
@@ -941,7 +942,8 @@ int main(void) {
         cmocka_unit_test(writes_v1_example), cmocka_unit_test(writes_v23_example), cmocka_unit_test(reads_v1_example),
         cmocka_unit_test(reads_v23_example), cmocka_unit_test(guesses_names), cmocka_unit_test(long_lengths),
         cmocka_unit_test(unsorted_symbols), cmocka_unit_test(refusals), cmocka_unit_test(later_minor),
-        cmocka_unit_test(version_3), cmocka_unit_test(code_and_data), cmocka_unit_test(labels_at_the_end), cmocka_unit_test(byte_pairs),
+        cmocka_unit_test(version_3), cmocka_unit_test(code_and_data), cmocka_unit_test(labels_at_the_end),
+        cmocka_unit_test(byte_pairs),
         cmocka_unit_test(round_trips), cmocka_unit_test(losses), cmocka_unit_test(names_that_become_equal),
         cmocka_unit_test(high_addresses), cmocka_unit_test(to_gsym), cmocka_unit_test(damage),
         cmocka_unit_test(expansion_is_bounded), cmocka_unit_test(memory_runs_out),

@@ -109,13 +109,17 @@ static void symbol_files(void **state) {
 /* A binary that is loaded counts from the beginning of its code, whatever stands there. */
 static void loaded_binaries(void **state) {
     (void)state;
-    expect(SYMBOL_FILE, "From    \\a.exe\n\n00000000    0000    label\n00000010    0010    f\n00000020    0010    g      a.o(.data)\n", NULL,
+    expect(SYMBOL_FILE,
+           "From    \\a.exe\n\n00000000    0000    label\n00000010    0010    f\n00000020    0010    g      a.o(.data)\n", NULL,
            "[\\a.exe@0 10+10 f;]");
-    expect(SYMBOL_FILE, "From    \\a.exe\n\n80000000    0000    label\n80000010    0010    f\n", NULL, "[\\a.exe@80000010 80000010+10 f;]");
+    expect(SYMBOL_FILE, "From    \\a.exe\n\n80000000    0000    label\n80000010    0010    f\n", NULL,
+           "[\\a.exe@80000010 80000010+10 f;]");
     expect(LINKER_MAP, "ARM Linker\nImage Symbol Table\n    .text   0x00008000   Section  128  a.o(.text)\n"
                        "    f()   0x00008011   Thumb Code  16  a.o(.text)\n", NULL, "[m.dll@0 10+10 f();]");
-    expect(LINKER_MAP, "Archive member included because of file (symbol)\n\n.text           0x00008000    0x100\n"
-                       " .text          0x00008000    0x100 a.o\n                0x00008010                f()\n\n", NULL, "[m.dll@0 10+f0 f();]");
+    expect(LINKER_MAP,
+           "Archive member included because of file (symbol)\n\n.text           0x00008000    0x100\n"
+           " .text          0x00008000    0x100 a.o\n                0x00008010                f()\n\n",
+           NULL, "[m.dll@0 10+f0 f();]");
 }
 
 /* What has one symbol without a size reaches to the next binary. */
@@ -336,9 +340,10 @@ static void memory_runs_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(symbol_files), cmocka_unit_test(loaded_binaries), cmocka_unit_test(sizes_by_next), cmocka_unit_test(data_in_rom),
-        cmocka_unit_test(names_and_objects), cmocka_unit_test(linker_maps), cmocka_unit_test(rom_logs),
-        cmocka_unit_test(rofs_logs), cmocka_unit_test(recognition), cmocka_unit_test(damage), cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(symbol_files), cmocka_unit_test(loaded_binaries),   cmocka_unit_test(sizes_by_next),
+        cmocka_unit_test(data_in_rom),  cmocka_unit_test(names_and_objects), cmocka_unit_test(linker_maps),
+        cmocka_unit_test(rom_logs),     cmocka_unit_test(rofs_logs),         cmocka_unit_test(recognition),
+        cmocka_unit_test(damage),       cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,8 @@ static void linked_pointers(void **state) {
     struct csni_span bytes = go_sample_build(&s);
     struct csni_go_pointer pointers[46];
     for (unsigned i = 0; i < 46; i++) {
-        pointers[i] = (struct csni_go_pointer){ GO_SAMPLE_ADDR + s.module + 8 * i, csni_get64(bytes.ptr + s.module + 8 * i, false) };
+        pointers[i] =
+            (struct csni_go_pointer){ GO_SAMPLE_ADDR + s.module + 8 * i, csni_get64(bytes.ptr + s.module + 8 * i, false) };
         wire_patch(&s.out, s.module + 8 * i, 0, 8);
     }
     bytes = wire_span(&s.out);

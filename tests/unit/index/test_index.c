@@ -439,7 +439,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_and_files), cmocka_unit_test(unterminated_string), cmocka_unit_test(rows_and_inlines),
         cmocka_unit_test(call_sites_and_merged), cmocka_unit_test(options), cmocka_unit_test(memory),
-        cmocka_unit_test(files), cmocka_unit_test(sized_info), cmocka_unit_test(paths), cmocka_unit_test(names_for_people), cmocka_unit_test(threads),
+        cmocka_unit_test(files), cmocka_unit_test(sized_info), cmocka_unit_test(paths), cmocka_unit_test(names_for_people),
+        cmocka_unit_test(threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

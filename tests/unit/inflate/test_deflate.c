@@ -233,7 +233,9 @@ static void refuses_headers(void **state) {
     static const struct {
         uint8_t bytes[2];
         const char *fault;
-    } headers[] = { { { 0x78, 0x9d }, "invalid header" }, { { 0x79, 0x1c }, "invalid header" }, { { 0x88, 0x1c }, "invalid header" },
+    } headers[] = { { { 0x78, 0x9d }, "invalid header" },
+                    { { 0x79, 0x1c }, "invalid header" },
+                    { { 0x88, 0x1c }, "invalid header" },
                     { { 0x78, 0xbb }, "needs a dictionary" } };
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         struct outcome o = inflate_pieces((struct csni_span){ headers[i].bytes, 2 }, 10, 10);
@@ -291,7 +293,9 @@ static bool verdict_of_libdeflate(struct csni_span data, uint8_t *out, size_t ca
 
 #ifdef CSN_TEST_HAVE_ZLIB
 static bool verdict_of_zlib(struct csni_span data, uint8_t *out, size_t capacity, size_t *size) {
-    z_stream z = { .next_in = (uint8_t *)(uintptr_t)data.ptr, .avail_in = (uInt)data.size, .next_out = out, .avail_out = (uInt)capacity };
+    z_stream z = {
+        .next_in = (uint8_t *)(uintptr_t)data.ptr, .avail_in = (uInt)data.size, .next_out = out, .avail_out = (uInt)capacity
+    };
     assert_int_equal(inflateInit(&z), Z_OK);
     int result = inflate(&z, Z_FINISH);
     *size = z.total_out;

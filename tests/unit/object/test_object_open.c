@@ -276,7 +276,8 @@ static void names_machines(void **state) {
         { EM_MIPS, true, true, "mips64" }, { EM_MIPS, false, false, "mips" }, { EM_S390, true, true, "s390x" },
         { EM_S390, false, true, "s390" }, { EM_RISCV, true, false, "riscv64" }, { EM_RISCV, false, false, "riscv32" },
         { EM_LOONGARCH, true, false, "loongarch64" }, { EM_LOONGARCH, false, false, "loongarch32" },
-        { EM_BPF, true, true, "bpfeb" }, { EM_BPF, true, false, "bpfel" }, { EM_PARISC, true, true, "hppa64" }, { EM_PARISC, false, true, "hppa" },
+        { EM_BPF, true, true, "bpfeb" }, { EM_BPF, true, false, "bpfel" }, { EM_PARISC, true, true, "hppa64" },
+        { EM_PARISC, false, true, "hppa" },
         { EM_PPC64, true, false, "ppc64" }, { 0xfffe, true, false, "" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -91,7 +91,8 @@ static void all_get_their_turn(void **state) {
     size_t entered = 0;
     csni_admission_init(&a, 3, 48 * MB);
     for (size_t i = FILES; i-- > 0;) {
-        items[i] = (struct item){ &a, i, i % 5 == 0 ? 3 : i % 5 == 1 ? 0 : 1, (uint64_t)(i % 4) * 10 * MB, &inside, &most, &entered };
+        items[i] =
+            (struct item){ &a, i, i % 5 == 0 ? 3 : i % 5 == 1 ? 0 : 1, (uint64_t)(i % 4) * 10 * MB, &inside, &most, &entered };
         assert_int_equal(pthread_create(&threads[i], NULL, convert, &items[i]), 0);
     }
     for (size_t i = 0; i < FILES; i++) pthread_join(threads[i], NULL);
@@ -104,6 +105,7 @@ static void all_get_their_turn(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(large_ones), cmocka_unit_test(given_and_given_back), cmocka_unit_test(all_get_their_turn) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(large_ones), cmocka_unit_test(given_and_given_back),
+                                        cmocka_unit_test(all_get_their_turn) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

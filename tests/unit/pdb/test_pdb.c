@@ -44,7 +44,9 @@ static void functions_lines_and_calls(void **state) {
 /* ---- folded functions ---- */
 
 static void expect_name(const struct csni_pdb_publics *publics, bool is_local, const char *name, uint32_t type, const char *want) {
-    const struct csni_pdb_code code = { .section = 1, .offset = 0x150, .is_local = is_local, .type = type, .name = { name, strlen(name) } };
+    const struct csni_pdb_code code = {
+        .section = 1, .offset = 0x150, .is_local = is_local, .type = type, .name = { name, strlen(name) }
+    };
     uint64_t work = 0;
     const struct csn_str got = csni_pdb_function_name(publics, &code, &work);
     assert_int_equal(got.len, strlen(want));
@@ -180,10 +182,11 @@ static void moved_code(void **state) {
     struct pdb_sample s;
     pdb_sample_init(&s);
     s.has_moves = true;
-    expect_text(&s, "hidden 1050-1060 0:C:\\a|m.c:20; ?main@@YAHXZ 1100-1108 0:C:\\a|m.c:15; ImportedOne 1110-1116; "
-                    "asm_label 1140-1180; stub 1180-2000; "
-                    "?main@@YAHXZ 2000-2020 0:C:\\a|m.c:10 8:C:\\inc|box.hpp:30 10:C:\\inc|box.hpp:39 18:C:\\inc|box.hpp:32" MAIN_CALLS
-                    "; ?main@@YAHXZ 3020-3040 0:C:\\a|m.c:11 8:C:\\a|m.c:12");
+    expect_text(&s,
+                "hidden 1050-1060 0:C:\\a|m.c:20; ?main@@YAHXZ 1100-1108 0:C:\\a|m.c:15; ImportedOne 1110-1116; "
+                "asm_label 1140-1180; stub 1180-2000; "
+                "?main@@YAHXZ 2000-2020 0:C:\\a|m.c:10 8:C:\\inc|box.hpp:30 10:C:\\inc|box.hpp:39 18:C:\\inc|box.hpp:32" MAIN_CALLS
+                "; ?main@@YAHXZ 3020-3040 0:C:\\a|m.c:11 8:C:\\a|m.c:12");
 }
 
 static void identity(void **state) {
@@ -415,7 +418,8 @@ static void allocation_failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_lines_and_calls), cmocka_unit_test(overloaded_functions_by_their_types), cmocka_unit_test(scattered_blocks),
+        cmocka_unit_test(functions_lines_and_calls), cmocka_unit_test(overloaded_functions_by_their_types),
+        cmocka_unit_test(scattered_blocks),
         cmocka_unit_test(i386),                      cmocka_unit_test(counted_names),
         cmocka_unit_test(places_of_one_id),
         cmocka_unit_test(ids_of_another_module),     cmocka_unit_test(folded_functions),

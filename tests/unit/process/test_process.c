@@ -377,7 +377,8 @@ static void put_image_of_two(const char *path, struct wire_elf_places *places, u
     wire_init(&file, false);
     uint32_t rodata = wire_elf_add(&elf, ".rodata", SHT_PROGBITS, SHF_ALLOC, 0x200000, (struct csni_span){ code, 0x10 });
     sections[0] = wire_elf_add(&elf, ".hot", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, HOT, (struct csni_span){ code, 0x10 });
-    sections[1] = wire_elf_add(&elf, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, MAIN, (struct csni_span){ code, sizeof code });
+    sections[1] =
+        wire_elf_add(&elf, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, MAIN, (struct csni_span){ code, sizeof code });
     wire_elf_add_segment(&elf, (struct wire_segment){ PT_LOAD, 4, 0x200000, 0x10, rodata, 1 });
     wire_elf_add_segment(&elf, (struct wire_segment){ PT_LOAD, 5, HOT, 0x10, sections[0], 1 });
     wire_elf_add_segment(&elf, (struct wire_segment){ PT_LOAD, 5, MAIN, sizeof code, sections[1], 1 });

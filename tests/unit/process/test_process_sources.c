@@ -79,9 +79,10 @@ static void test_apple(void **state) {
                 "       0x104a28000 -        0x104a2ffff +MyApp arm64  <0102030405060708090a0b0c0d0e0f10> /var/My App/MyApp\n"
                 "       0x104a30000 -        0x104a2ffff +Empty arm64  <01> /empty\n", 2,
                 "104a28000-104a30000 /var/My App/MyApp bias 104a28000 id 0102030405060708090a0b0c0d0e0f10;");
-    expect_text("__TEXT                      104a28000-104a30000    [   32K    32K     0K     0K] r-x/r-x SM=COW          /Users/USER/app\n"
-                "__DATA                      104a30000-104a34000    [   16K] rw-/rw- SM=COW /Users/USER/app\n", 1,
-                "104a28000-104a30000 /Users/USER/app bias 104a28000 id ;");
+    expect_text(
+        "__TEXT                      104a28000-104a30000    [   32K    32K     0K     0K] r-x/r-x SM=COW          /Users/USER/app\n"
+        "__DATA                      104a30000-104a34000    [   16K] rw-/rw- SM=COW /Users/USER/app\n",
+        1, "104a28000-104a30000 /Users/USER/app bias 104a28000 id ;");
     expect_text("[  0] 01020304-0506-0708-090A-0B0C0D0E0F10 0x0000000100000000 /bin/app\n"
                 "[  1] 11020304-0506-0708-090A-0B0C0D0E0F10 0x0000000100008000 /usr/lib/libx.dylib (0x100008000)\n", 2,
                 "100000000-100008000 /bin/app bias 100000000 id 0102030405060708090a0b0c0d0e0f10;"
@@ -110,7 +111,8 @@ static void test_swift(void **state) {
 
 static void test_other_lines(void **state) {
     (void)state;
-    static const char *const lines[] = { "", " ", "[", "[ 0]", "[x] 01 0x1 /a", "[  0] zz 0x1 /a", "[  0] 01 1000 /a", "0x1 - 0x2 a /b", "0x1 - 0x2 <01",
+    static const char *const lines[] = { "", " ", "[", "[ 0]", "[x] 01 0x1 /a", "[  0] zz 0x1 /a", "[  0] 01 1000 /a",
+                                         "0x1 - 0x2 a /b", "0x1 - 0x2 <01",
                                          "__TEXT", "__TEXT 1-2 /a", "1-2 r-x", "1-1 r-x 0 1", "-1 r-x 0 1 /a",
                                          "0x1 - 0xffffffffffffffff a <01> /a", "0x1\xe2\x80\x93" "0x2", "0x1\xe2\x80\x93" "2 01 a /a", "0x1\xe2\x80", "11111111111111111-2 r-x 0 1 /a" };
     struct csn_process_maps *maps = new_maps();
@@ -123,8 +125,9 @@ static void test_other_lines(void **state) {
 
 /* ---- the kernel ---- */
 
-static const char kallsyms[] = "0000000000000000 A fixed_percpu_data\nffffffff9a000000 T _text\nffffffff9a000010 T start_it\n"
-                               "ffffffff9b000000 B _end\nffffffffc0a01000 t start_it\t[snd_pcm]\nffffffffc0a01230 t only_there\t[snd_pcm]\n";
+static const char kallsyms[] =
+    "0000000000000000 A fixed_percpu_data\nffffffff9a000000 T _text\nffffffff9a000010 T start_it\n"
+    "ffffffff9b000000 B _end\nffffffffc0a01000 t start_it\t[snd_pcm]\nffffffffc0a01230 t only_there\t[snd_pcm]\n";
 
 static bool text_of(void *context, struct csn_str name, uint64_t *out) {
     assert_ptr_equal(context, &err);
@@ -135,8 +138,9 @@ static bool text_of(void *context, struct csn_str name, uint64_t *out) {
 
 static void test_kernel(void **state) {
     (void)state;
-    static const char modules[] = "snd_pcm 16384 5 snd_hda_codec, Live 0xffffffffc0a00000 (OE)\nloop 8192 0 - Live 0xffffffffc0b00000\n"
-                                  "hidden 8192 0 - Live 0x0000000000000000\nbroken\nzero 0 0 - Live 0xffffffffc0b00000\n";
+    static const char modules[] =
+        "snd_pcm 16384 5 snd_hda_codec, Live 0xffffffffc0a00000 (OE)\nloop 8192 0 - Live 0xffffffffc0b00000\n"
+        "hidden 8192 0 - Live 0x0000000000000000\nbroken\nzero 0 0 - Live 0xffffffffc0b00000\n";
     struct csn_process_maps *maps = new_maps();
     uint64_t addr;
     assert_int_equal(csn_process_maps_add_kernel(maps, 7, csni_str(kallsyms), csni_str(modules), text_of, &err, &err), CSN_OK);
@@ -152,7 +156,8 @@ static void test_kernel(void **state) {
     assert_int_equal(csn_process_kallsyms_find(csni_str(kallsyms), csni_str("only_there"), &addr), CSN_NONE);
     csn_process_maps_destroy(maps);
     maps = new_maps();
-    assert_int_equal(csn_process_maps_add_kernel(maps, 7, csni_str("0000000000000000 T _text\n"), csni_str(""), NULL, NULL, &err), CSN_NONE);
+    assert_int_equal(csn_process_maps_add_kernel(maps, 7, csni_str("0000000000000000 T _text\n"), csni_str(""), NULL, NULL, &err),
+                     CSN_NONE);
     assert_int_equal(csn_process_maps_add_kernel(maps, 7, csni_str("10 T _text\n"), csni_str(""), NULL, NULL, &err), CSN_NONE);
     assert_int_equal(csn_process_maps_add_kernel(maps, 7, csni_str(""), csni_str(""), NULL, NULL, &err), CSN_NONE);
     csn_status status = csn_process_maps_add_live_kernel(maps, 7, &err);

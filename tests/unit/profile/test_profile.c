@@ -23,7 +23,9 @@
 static csn_status fill_profile(struct csn_profile *p) {
     static const uint8_t id[] = { 0xab, 0xcd, 0xef, 1, 2, 3, 4, 5 };
     struct csn_profile_module module = { .path = CSN_STR("/nowhere/app"), .build_id = id, .build_id_size = sizeof id };
-    struct csn_profile_location at = { .kind = CSN_PROFILE_AT_ADDRESS, .value = 0x1139, .name = CSN_STR("area"), .file = CSN_STR("a.c"), .line = 7 };
+    struct csn_profile_location at = {
+        .kind = CSN_PROFILE_AT_ADDRESS, .value = 0x1139, .name = CSN_STR("area"), .file = CSN_STR("a.c"), .line = 7
+    };
     struct csn_profile_location caller = { .kind = CSN_PROFILE_AT_ADDRESS, .value = 0x1200, .flags = CSN_STACK_RETURN };
     struct csn_profile_location named = { .module = CSN_PROFILE_NO_MODULE, .name = CSN_STR("start") };
     uint32_t locations[3], stack, other, type;
@@ -36,7 +38,9 @@ static csn_status fill_profile(struct csn_profile *p) {
     TRY(csn_profile_add_stack(p, locations, 3, &stack, NULL));
     TRY(csn_profile_add_stack(p, locations + 1, 2, &other, NULL));
     const int64_t one = 1, five = 5;
-    struct csn_profile_sample sample = { .stack = stack, .value_count = 1, .values = &one, .pid = 4, .tid = 5, .thread = CSN_STR("t") };
+    struct csn_profile_sample sample = {
+        .stack = stack, .value_count = 1, .values = &one, .pid = 4, .tid = 5, .thread = CSN_STR("t")
+    };
     TRY(csn_profile_add_sample(p, &sample, NULL));
     sample.time_ns = 1500000;
     TRY(csn_profile_add_sample(p, &sample, NULL));

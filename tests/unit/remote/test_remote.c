@@ -90,10 +90,12 @@ static int make_files(void **state) {
         size += (size_t)snprintf(text + size, capacity - size, "INLINE_ORIGIN %u inlined_%u\n", i, i);
     for (unsigned i = 0; i < FUNCTIONS; i++) {
         unsigned start = FIRST + STEP * i;
-        size += (size_t)snprintf(text + size, capacity - size,
-                                 "FUNC %x 40 0 function_with_a_name_that_takes_many_bytes_and_then_some_more_of_them_%u\nINLINE 0 %u %u %u %x 10\n"
-                                 "%x 10 %u %u\n%x 30 %u %u\n", start, i, i % 90 + 1, i % 40, i * 7 % 300, start + 8, start, i % 700 + 1, i % 40, start + 16,
-                                 i % 700 + 5, (i + 1) % 40);
+        size += (size_t)snprintf(
+            text + size, capacity - size,
+            "FUNC %x 40 0 function_with_a_name_that_takes_many_bytes_and_then_some_more_of_them_%u\nINLINE 0 %u %u %u %x 10\n"
+            "%x 10 %u %u\n%x 30 %u %u\n",
+            start, i, i % 90 + 1, i % 40, i * 7 % 300, start + 8, start, i % 700 + 1, i % 40, start + 16, i % 700 + 5,
+            (i + 1) % 40);
     }
     plain = convert(text, size, 0);
     accelerated = convert(text, size, CSN_CONVERT_ACCELERATE);

@@ -335,7 +335,9 @@ static unsigned convert_count;
 
 static csn_status convert(void *context, const struct csn_store_module *module, struct csn_index **out,
                           struct csn_store_explanation *explanation, struct csn_error *error) {
-    const struct csn_store_location location = { .place = CSN_STORE_PLACE_IMAGE, .status = CSN_OK, .path = module->name, .text = csni_str("") };
+    const struct csn_store_location location = {
+        .place = CSN_STORE_PLACE_IMAGE, .status = CSN_OK, .path = module->name, .text = csni_str("")
+    };
     assert_ptr_equal(context, &convert_count);
     convert_count++;
     if (csn_store_explanation_add(explanation, &location, error) < 0) return CSN_E_MEMORY;

@@ -453,7 +453,8 @@ static void signal_frames(void **state) {
     const struct csn_module module = { .index = index, .start = 0x500000, .end = 0x501000, .bias = 0x4ff000 };
     assert_int_equal(csn_symbolicator_set_modules(w->s, &module, 1, NULL), CSN_OK);
     EXPECT(w, "handler __restore_rt at_start caller", A(0, 0x1008), A(0, 0x1100), A(0, 0x1020), A(0, 0x1038));
-    EXPECT(w, "handler __restore_rt at_start caller", { 0x500008, 0, 0 }, { 0x500100, 0, 0 }, { 0x500020, 0, 0 }, { 0x500038, 0, 0 });
+    EXPECT(w, "handler __restore_rt at_start caller", { 0x500008, 0, 0 }, { 0x500100, 0, 0 }, { 0x500020, 0, 0 },
+           { 0x500038, 0, 0 });
     EXPECT(w, "handler __kernel_rt_sigreturn at_start before", A(0, 0x1008), A(0, 0x1210), A(0, 0x1020), A(0, 0x1020));
     /* As sanitizers print them, as perf may print them, and unwound within the signal frame. */
     EXPECT(w, "handler __restore_rt at_start caller", { 0x1007, 0, CSN_STACK_ADDRESS | CSN_STACK_BEFORE },
@@ -479,8 +480,12 @@ static void signal_frames(void **state) {
 
 static void names_of_signal_frames(void **state) {
     (void)state;
-    static const struct csn_str known[] = { { "__restore_rt", 12 }, { "_sigtramp", 9 }, { "KiUserExceptionDispatcher", 25 }, { "runtime.sigpanic", 16 } };
-    static const struct csn_str others[] = { { "__restore_rt", 11 }, { "__restore_rt2", 13 }, { "restore_rt", 10 }, { "", 0 }, { NULL, 0 } };
+    static const struct csn_str known[] = {
+        { "__restore_rt", 12 }, { "_sigtramp", 9 }, { "KiUserExceptionDispatcher", 25 }, { "runtime.sigpanic", 16 }
+    };
+    static const struct csn_str others[] = {
+        { "__restore_rt", 11 }, { "__restore_rt2", 13 }, { "restore_rt", 10 }, { "", 0 }, { NULL, 0 }
+    };
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) assert_true(csn_is_signal_frame(known[i]));
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) assert_false(csn_is_signal_frame(others[i]));
 }

@@ -209,9 +209,11 @@ static void pages(void **state) {
     (void)state;
     struct wire w;
     put_pages(&w);
-    expect_section(&w, "x86_64", CSNI_COMPACT_X86_64,
-                   "STACK CFI INIT 1000 10 .cfa: $rbp 16 + $rbp: .cfa -16 + ^ .ra: .cfa -8 + ^\n"
-                   "STACK CFI INIT 1010 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI INIT 2010 f0 .cfa: $rsp 16 + .ra: .cfa -8 + ^\n", 1);
+    expect_section(
+        &w, "x86_64", CSNI_COMPACT_X86_64,
+        "STACK CFI INIT 1000 10 .cfa: $rbp 16 + $rbp: .cfa -16 + ^ .ra: .cfa -8 + ^\n"
+        "STACK CFI INIT 1010 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI INIT 2010 f0 .cfa: $rsp 16 + .ra: .cfa -8 + ^\n",
+        1);
     wire_deinit(&w);
 }
 

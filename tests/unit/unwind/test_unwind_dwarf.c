@@ -137,9 +137,10 @@ static void shrinks_with_the_address(void **state) {
            "STACK CFI 10f0 .cfa: $rsp\nSTACK CFI 10fb .cfa: $rsp 8 +\n",
            0x0e, 16, 0x02, 0xe0, 0x0f, 11, 0x77, 0, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
     /* The address and an offset. */
-    EXPECT("STACK CFI INIT 1000 100 .cfa: $rsp 16 + .ra: .cfa -8 + ^\nSTACK CFI 10f0 .cfa: $rsp 8 +\nSTACK CFI 10f7 .cfa: $rsp 16 +\n"
-           "STACK CFI 10fc .cfa: $rsp 8 +\n",
-           0x0e, 16, 0x02, 0xf0, 0x0f, 11, 0x77, 8, 0x80, 4, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
+    EXPECT(
+        "STACK CFI INIT 1000 100 .cfa: $rsp 16 + .ra: .cfa -8 + ^\nSTACK CFI 10f0 .cfa: $rsp 8 +\nSTACK CFI 10f7 .cfa: $rsp 16 +\n"
+        "STACK CFI 10fc .cfa: $rsp 8 +\n",
+        0x0e, 16, 0x02, 0xf0, 0x0f, 11, 0x77, 8, 0x80, 4, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
 }
 
 static void other_machines(void **state) {
@@ -216,8 +217,8 @@ static void work_is_told_once(void **state) {
 static void swapped_registers(void **state) {
     (void)state;
     static const uint8_t cie[] = { 0x0c, 5, 4, 0x88, 1 };
-    static const uint8_t code[] = { 0x41, 0x0e, 8, 0x84, 2, 0x42, 0x0d, 4, 0x05, 5, 3, 0x41, 0x08, 5, 0x09, 3, 4, 0x10, 6, 2, 0x75, 8,
-                                    0x41, 0xc4, 0x0f, 3, 0x92, 4, 8, 0x41, 0x0c, 5, 4 };
+    static const uint8_t code[] = { 0x41, 0x0e, 8, 0x84, 2, 0x42, 0x0d, 4,    0x05, 5,    3, 0x41, 0x08, 5,    0x09, 3, 4,
+                                    0x10, 6,    2, 0x75, 8, 0x41, 0xc4, 0x0f, 3,    0x92, 4, 8,    0x41, 0x0c, 5,    4 };
     struct wire w;
     wire_init(&w, false);
     unwind_sample_put(&w, cie, sizeof cie, code, sizeof code);

@@ -41,7 +41,8 @@ static void check_bsym_string(struct check *c, uint32_t offset, const char *what
         return;
     }
     if (!csni_budget_charge(&c->strings, text.size)) {
-        PROBLEM(c, offset, "names share bytes: more than %llu read of a file of 0x%zx", (unsigned long long)c->strings.limit, b->bytes.size);
+        PROBLEM(c, offset, "names share bytes: more than %llu read of a file of 0x%zx", (unsigned long long)c->strings.limit,
+                b->bytes.size);
         c->stopped = true;
         return;
     }

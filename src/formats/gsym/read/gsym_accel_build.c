@@ -222,7 +222,8 @@ static csn_status encode(struct csn_bytes *out, const struct csni_gsym *gsym, ui
     if (status == CSN_OK) {
         const struct csni_accel_content content = { .gsym = gsym, .segments = b.segments.items, .segment_count = b.segments.count,
                                                     .nodes = b.trees.nodes.items, .node_count = (uint32_t)b.trees.nodes.count,
-                                                    .tree_ends = b.trees.ends.items, .allocator = allocator, .first = b.first, .covered = b.covered, .max_bytes = max_bytes,
+                                                    .tree_ends = b.trees.ends.items, .allocator = allocator,
+                                                    .first = b.first, .covered = b.covered, .max_bytes = max_bytes,
                                                     .plain_functions = b.plain_functions, .form = *form };
         status = csni_accel_write(out, &content, err);
     }

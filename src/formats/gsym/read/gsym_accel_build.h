@@ -71,7 +71,8 @@ csn_status csni_accel_write(struct csn_bytes *out, const struct csni_accel_conte
 
 /* ---- gsym_accel_near.c: what remote readers find near a block ---- */
 
-enum { CSNI_ACCEL_NEAR_NAMES = 256, CSNI_ACCEL_RECENT_NAMES = 512, CSNI_ACCEL_NEAR_NODES = 1024, CSNI_ACCEL_STACK_NAMES = CSN_INLINE_DEPTH_MAX + 1 };
+enum { CSNI_ACCEL_NEAR_NAMES = 256, CSNI_ACCEL_RECENT_NAMES = 512, CSNI_ACCEL_NEAR_NODES = 1024,
+       CSNI_ACCEL_STACK_NAMES = CSN_INLINE_DEPTH_MAX + 1 };
 
 /* A string of the table. */
 struct csni_accel_name {

@@ -59,7 +59,9 @@ static unsigned first_field(const struct csni_checkpoint_plan *plan) {
 
 void csni_checkpoint_plan(struct csni_checkpoint_plan *out, const struct csni_checkpoint_share *const *shares, size_t count) {
     uint32_t most[CSNI_CP_FIELDS] = { 0 }, call_most[CSNI_CP_CALL_FIELDS] = { 0 };
-    *out = (struct csni_checkpoint_plan){ .revision = count ? shares[0]->revision : CSNI_CP_REVISION, .first = count ? shares[0]->first : 0, .shift = count ? shares[0]->shift : 0 };
+    *out = (struct csni_checkpoint_plan){ .revision = count ? shares[0]->revision : CSNI_CP_REVISION,
+                                          .first = count ? shares[0]->first : 0,
+                                          .shift = count ? shares[0]->shift : 0 };
     for (size_t i = 0; i < count; i++) {
         const struct csni_checkpoint_share *s = shares[i];
         for (unsigned f = 0; f < CSNI_CP_FIELDS; f++) {

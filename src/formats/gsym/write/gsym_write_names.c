@@ -95,7 +95,9 @@ csn_status csni_gsym_write_with_names(const struct csni_model *m, enum csni_gsym
     if (count > UINT32_MAX / CSNI_GSYM_NAMES_ENTRY)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "a name table holds %u names", UINT32_MAX / CSNI_GSYM_NAMES_ENTRY);
     struct names_sink names = { .sink = sink, .table_size = count * CSNI_GSYM_NAMES_ENTRY + CSNI_GSYM_NAMES_TRAILER };
-    const struct csni_sink own = { .reserve = reserve_both, .write = write_through, .context = &names, .takes_any_order = sink->takes_any_order };
+    const struct csni_sink own = {
+        .reserve = reserve_both, .write = write_through, .context = &names, .takes_any_order = sink->takes_any_order
+    };
     uint8_t *table = csni_alloc(m->alloc, (size_t)names.table_size);
     if (!table) return csni_fail_memory(err, names.table_size);
     csn_status status = make_table(m, (uint32_t)count, table, err);

@@ -142,6 +142,7 @@ static void test_no_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_found), cmocka_unit_test(test_damaged), cmocka_unit_test(test_no_memory) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_found), cmocka_unit_test(test_damaged),
+                                        cmocka_unit_test(test_no_memory) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

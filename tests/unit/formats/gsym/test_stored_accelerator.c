@@ -383,7 +383,8 @@ static bool begins_page(const struct csn_bytes *file, bool has_sample) {
 
 static void one_page(void **state) {
     static const struct { unsigned first, last, lines; uint32_t format; bool has_sample; } cases[] = {
-        { 640, 700, 0, CSN_FORMAT_GSYM_V1, false }, { 360, 400, 0, CSN_FORMAT_GSYM_V2, false }, { 2510, 2565, 12, CSN_FORMAT_GSYM_V1, true },
+        { 640, 700, 0, CSN_FORMAT_GSYM_V1, false }, { 360, 400, 0, CSN_FORMAT_GSYM_V2, false },
+        { 2510, 2565, 12, CSN_FORMAT_GSYM_V1, true },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
