@@ -13,8 +13,8 @@
 #include "stack/dialects/dialects.h"
 #include "stack/records/json_gate.h"
 #include "stack/text/stack_text.h"
-#include "ui/json_out.h"
 #include "ui/json_span.h"
+#include "ui/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -196,7 +196,7 @@ static bool is_comparable(enum way way, struct csn_str text) {
         return false;
     if (memchr(text.ptr, '[', text.len) && (text.ptr[0] == '[' || memchr(text.ptr, '\\', text.len))) return false;
     for (size_t i = 0, size; way != WAY_BYTES && i < text.len; i += size)
-        if (!(size = json_utf8_size(text.ptr + i, text.len - i))) return false;
+        if (!(size = utf8_size(text.ptr + i, text.len - i))) return false;
     return way != WAY_BYTES || text.len >= 8;
 }
 
@@ -204,7 +204,7 @@ static bool is_comparable(enum way way, struct csn_str text) {
 static void replace_bytes(struct text_buffer *buffer) {
     struct text_buffer out = { 0 };
     for (size_t i = 0; i < buffer->count; i++) {
-        const size_t size = json_utf8_size(buffer->bytes + i, buffer->count - i);
+        const size_t size = utf8_size(buffer->bytes + i, buffer->count - i);
         require(text_buffer_add(&out, size ? (struct csn_str){ buffer->bytes + i, size } : str("\xef\xbf\xbd")));
         if (size) i += size - 1;
     }

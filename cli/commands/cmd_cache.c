@@ -42,7 +42,7 @@ static const struct option_spec options[] = {
     { .name = "offline", .kind = OPTION_FLAG, .offset = offsetof(struct cache_command_values, offline),
       .help = "add: ask no server for debug files", .verbs = "add" },
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct cache_command_values, quiet),
-      .help = "add, prune: show errors only" },
+      .help = "add, prune: show errors only", .verbs = "add prune" },
 };
 
 struct cache_run {

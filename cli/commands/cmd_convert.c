@@ -190,8 +190,9 @@ static bool bsym_options_are_good(const struct convert_values *values) {
     return true;
 }
 
-/* The three files must differ: writing one would destroy another. */
-static bool paths_are_distinct(const char *input, const char *out, const char *report) {
+/* What is written must be no file that is read, nor the other output: writing one would destroy another. */
+static bool paths_are_distinct(const struct convert_values *values, const char *input, const char *out) {
+    const char *report = values->report;
     if (!output_is_file(out)) return false;
     if (is_same_file(input, out)) {
         cli_error(out, "is the input itself; choose another file with -o");
@@ -199,6 +200,14 @@ static bool paths_are_distinct(const char *input, const char *out, const char *r
     }
     if (report && (is_same_target(report, out) || is_same_file(report, input))) {
         cli_error(report, "is the input or the index; choose another file with --report");
+        return false;
+    }
+    if (!companions_are_spared(&values->companions, out, "-o")) return false;
+    if (report && !companions_are_spared(&values->companions, report, "--report")) return false;
+    for (size_t i = 0; i < values->call_sites.count; i++) {
+        const char *sites = values->call_sites.items[i];
+        if (strcmp(sites, "dwarf") == 0 || (!is_same_file(sites, out) && (!report || !is_same_file(sites, report)))) continue;
+        cli_error(sites, "is the file of --call-sites; choose another file with %s", is_same_file(sites, out) ? "-o" : "--report");
         return false;
     }
     return true;
@@ -262,21 +271,29 @@ static struct csn_convert_options options_of(const struct convert_values *values
     return convert_options;
 }
 
-static csn_status convert(const struct convert_values *values, const struct target *target,
-                          struct csn_convert_report *report, struct missing_text *missing, struct csn_error *err) {
+/* What else there is to say of a conversion. */
+struct conversion_notes {
+    struct missing_text missing;
+    bool reads_report; /* it failed because the file of --report is one that it reads */
+};
+
+static csn_status convert(const struct convert_values *values, const struct target *target, struct csn_convert_report *report,
+                          struct conversion_notes *notes, struct csn_error *err) {
     struct progress_bar bar;
     struct companion_search search;
     progress_begin(&bar, values->quiet);
     struct format_options formats;
     struct csn_convert_options convert_options = options_of(values, target, &bar);
     set_format(values, &formats, &convert_options);
-    csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
+    const char *const outputs[] = { target->out_path, values->report, NULL };
+    csn_status status = companion_search_begin(&search, &values->companions, outputs, &bar, &convert_options, err);
     if (target->arch) convert_options.arch = target->arch;
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
     progress_end(&bar);
     if (status >= 0 && search.debug_file && !values->quiet) cli_report("debug information from %s", search.debug_file);
     if (conversion_has_symbols_only(report) && (status == CSN_E_NOT_FOUND || (status >= 0 && !values->quiet)))
-        companion_search_missing(&search, &values->companions, missing);
+        companion_search_missing(&search, &values->companions, &notes->missing);
+    notes->reads_report = search.refused && search.refused == values->report;
     companion_search_end(&search);
     return status;
 }
@@ -319,21 +336,23 @@ static enum exit_code convert_and_report(const struct convert_values *values, co
     struct report_file file;
     if (values->report && !report_file_open(&file, values->report)) return EXIT_FAILED;
     struct csn_error err = CSN_ERROR_INIT;
-    struct missing_text missing = { "" };
-    csn_status status = convert(values, target, report, &missing, &err);
+    struct conversion_notes notes = { 0 };
+    const char *const missing = notes.missing.text;
+    csn_status status = convert(values, target, report, &notes, &err);
     const char *failure = status >= 0 ? NULL : err.text[0] ? csn_error_text(&err) : csn_status_name(status);
-    if (failure) cli_error(target->input, "%s%s%s", failure, missing.text[0] ? "; " : "", missing.text);
-    else if (missing.text[0]) cli_report("%s: no debug information, symbols only; %s", target->input, missing.text);
+    if (failure) cli_error(target->input, "%s%s%s", failure, *missing ? "; " : "", missing);
+    else if (*missing) cli_report("%s: no debug information, symbols only; %s", target->input, missing);
     enum exit_code code = failure ? EXIT_FAILED : report_result(values, target->input, target->out_path, report);
     struct coverage covered;
     bool has_index = values->report && !failure && coverage_of_output(target->out_path, &covered);
-    if (values->report && !report_file_write(&file, target->input, target->out_path, failure, report, has_index ? &covered : NULL))
+    if (values->report && notes.reads_report) report_file_drop(&file);
+    else if (values->report && !report_file_write(&file, target->input, target->out_path, failure, report, has_index ? &covered : NULL))
         code = EXIT_FAILED;
     return code;
 }
 
 static enum exit_code convert_target(const struct convert_values *values, const struct target *target) {
-    if (!paths_are_distinct(target->input, target->out_path, values->report)) return EXIT_FAILED;
+    if (!paths_are_distinct(values, target->input, target->out_path)) return EXIT_FAILED;
     struct csn_convert_report *report = calloc(1, sizeof(*report));
     enum exit_code code = EXIT_FAILED;
     if (report) code = convert_and_report(values, target, report);

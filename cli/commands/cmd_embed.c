@@ -62,7 +62,7 @@ static void report_losses(const char *path, const struct csn_convert_report *rep
 }
 
 /* A section GSYM made of what is no index yet, or is to be one of another revision. */
-static csn_status make_section(const struct embed_values *values, const struct input_file *input,
+static csn_status make_section(const struct embed_values *values, const struct input_file *input, const char *object,
                                struct csn_convert_report *report, struct csn_bytes *out, struct csn_error *err) {
     struct progress_bar bar;
     struct companion_search search;
@@ -76,7 +76,8 @@ static csn_status make_section(const struct embed_values *values, const struct i
     (void)section_revision(values->revision, &section.revision); /* checked before */
     options.gsection = &section;
     options.input = input->file;
-    csn_status status = companion_search_begin(&search, &values->companions, &bar, &options, err);
+    const char *const outputs[] = { is_same_file(values->out, object) ? NULL : values->out, NULL }; /* OBJECT itself may be replaced */
+    csn_status status = companion_search_begin(&search, &values->companions, outputs, &bar, &options, err);
     if (status >= 0) status = csn_convert_file_to_memory(input->path, &options, out, report, err);
     progress_end(&bar);
     companion_search_end(&search);
@@ -90,7 +91,7 @@ static enum exit_code embed(const struct embed_values *values, const struct inpu
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_bytes made = { 0 };
     bool is_made = values->revision || values->strings_in || !is_ready_index(index);
-    csn_status status = is_made ? make_section(values, index, &report, &made, &err) : CSN_OK;
+    csn_status status = is_made ? make_section(values, index, object, &report, &made, &err) : CSN_OK;
     if (status < 0) {
         cli_error_status(index->path, status, &err);
         return EXIT_FAILED;
@@ -118,6 +119,7 @@ static enum exit_code run_embed(const void *given, char **operands, int operand_
         cli_error(values->out, "is the index itself; choose another file with -o");
         return EXIT_FAILED;
     }
+    if (!is_same_file(values->out, operands[1]) && !companions_are_spared(&values->companions, values->out, "-o")) return EXIT_FAILED;
     struct csn_embed_options options = CSN_EMBED_OPTIONS_INIT;
     options.arch = values->companions.arch;
     options.flags = (values->loaded ? CSN_EMBED_LOADED : 0u) | (values->drop_signature ? CSN_EMBED_DROP_SIGNATURE : 0u) |

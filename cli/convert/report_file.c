@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "convert/report_file.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,3 +32,5 @@ bool report_file_write(struct report_file *file, const char *input, const char *
     if (os_error) cli_error(strcmp(file->path, "-") == 0 ? "standard output" : file->path, "%s", strerror(os_error));
     return !os_error;
 }
+
+void report_file_drop(struct report_file *file) { output_file_finish(&file->output, ECANCELED); }

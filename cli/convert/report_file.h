@@ -14,5 +14,7 @@ struct report_file {
 bool report_file_open(struct report_file *file, const char *path);
 bool report_file_write(struct report_file *file, const char *input, const char *output, const char *error,
                        const struct csn_convert_report *report, const struct coverage *index);
+/* Instead of writing: the file stays as it was. */
+void report_file_drop(struct report_file *file);
 
 #endif

@@ -1,11 +1,16 @@
 /* Options for images and companions. */
+#define _GNU_SOURCE
 #include "input/companion_options.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "input/symbol_path.h"
+#include "ui/cli_message.h"
+#include "ui/output_path.h"
 #include "ui/url_text.h"
 
 const struct option_spec companion_options[COMPANION_OPTION_COUNT] = {
@@ -51,11 +56,28 @@ static void keep_missing(struct companion_search *search, const struct csn_compa
     snprintf(search->link_name, sizeof(search->link_name), "%s", request->name ? request->name : "");
 }
 
+/* NULL: it is none. */
+static const char *output_at(const struct companion_search *search, const char *path) {
+    for (const char *const *out = search->outputs; out && *out; out++)
+        if (is_same_file(path, *out)) return *out;
+    return NULL;
+}
+
+static csn_status refuse_output(struct csn_companion *companion, struct csn_error *err) {
+    *err = (struct csn_error)CSN_ERROR_INIT;
+    err->code = CSN_E_ARGUMENT;
+    snprintf(err->text, sizeof(err->text), "reads %.*s, which would be overwritten; choose another output",
+             (int)sizeof(err->text) - 64, companion->path);
+    if (companion->release) companion->release(companion);
+    return CSN_E_ARGUMENT;
+}
+
 /* The stock resolver, whose debug file is remembered for the summary. */
 static csn_status resolve(void *context, const struct csn_companion_request *request, struct csn_companion *out,
                           struct csn_error *err) {
     struct companion_search *search = context;
     csn_status status = csn_companion_search_resolve(search->search, request, out, err);
+    if (status == CSN_OK && out->path && (search->refused = output_at(search, out->path)) != NULL) return refuse_output(out, err);
     bool is_pdb = request->kind == CSN_COMPANION_PDB, is_debug_file = request->kind == CSN_COMPANION_DEBUG_FILE;
     if (status == CSN_NONE && is_pdb) search->lacks_pdb = true; /* the report names it */
     if (status == CSN_NONE && is_debug_file && !request->has_debug_info && !search->lacks_pdb) keep_missing(search, request);
@@ -75,11 +97,31 @@ void companion_places(const struct companion_values *values, struct progress_bar
     out->progress_context = bar;
 }
 
-csn_status companion_search_begin(struct companion_search *search, const struct companion_values *values,
+/* One is opened only if the input has split units; a name that was mistyped is told in any case. */
+static bool packages_are_there(const struct companion_values *values, struct csn_error *err) {
+    for (size_t i = 0; i < values->packages.count; i++) {
+        if (access(values->packages.items[i], R_OK) == 0) continue;
+        *err = (struct csn_error){ .code = CSN_E_IO, .os_error = errno };
+        snprintf(err->text, sizeof(err->text), "%.*s: %s", (int)sizeof(err->text) - 64, values->packages.items[i], strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+bool companions_are_spared(const struct companion_values *values, const char *out, const char *option) {
+    const char *named = values->debug_file && is_same_file(values->debug_file, out) ? "debug-file" : NULL;
+    for (size_t i = 0; !named && i < values->packages.count; i++)
+        if (is_same_file(values->packages.items[i], out)) named = "dwp";
+    if (named) cli_error(out, "is the file of --%s; choose another file with %s", named, option);
+    return !named;
+}
+
+csn_status companion_search_begin(struct companion_search *search, const struct companion_values *values, const char *const *outputs,
                                   struct progress_bar *bar, struct csn_convert_options *options, struct csn_error *err) {
-    *search = (struct companion_search){ .search = NULL };
+    *search = (struct companion_search){ .outputs = outputs };
     options->arch = values->arch;
     if (values->none) return CSN_OK;
+    if (!packages_are_there(values, err)) return CSN_E_IO;
     struct csn_companion_search_options given = CSN_COMPANION_SEARCH_OPTIONS_INIT;
     companion_places(values, bar, &given);
     given.debug_file = values->debug_file;

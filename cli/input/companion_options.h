@@ -24,15 +24,20 @@ struct companion_search {
     char *debug_file;                    /* its path; NULL: none was found */
     bool is_missing;                     /* the image has no debug information, and its debug file was not found */
     bool lacks_pdb;                      /* the image names a PDB that was not found */
+    const char *const *outputs;          /* files that will be written, none of which may be read; ends with NULL. NULL: none */
+    const char *refused;                 /* one of them that was to be read */
     char build_id[2 * 64 + 1];           /* of that image; empty: it has none */
     char link_name[128];                 /* of the debug file, as the image names it; empty: it does not */
 };
 
 /* The places that hold for every image: folders and servers, but not symbol servers, whose strings symbol_path has. */
 void companion_places(const struct companion_values *values, struct progress_bar *bar, struct csn_companion_search_options *out);
-/* Sets image and resolver of `options`; downloads show in `bar`. */
-csn_status companion_search_begin(struct companion_search *search, const struct companion_values *values,
+/* Sets image and resolver of `options`; downloads show in `bar`. A companion that is one of `outputs` fails the conversion, which
+ * would replace it; the list ends with NULL and stays the caller's. */
+csn_status companion_search_begin(struct companion_search *search, const struct companion_values *values, const char *const *outputs,
                                   struct progress_bar *bar, struct csn_convert_options *options, struct csn_error *err);
+/* False, with a message: `out` is a file that the options name. `option`: that of `out`. */
+bool companions_are_spared(const struct companion_values *values, const char *out, const char *option);
 /* Where the debug file of an image was looked for in vain. NULL: none was looked for, or it was found. */
 struct missing_text {
     char text[1024];

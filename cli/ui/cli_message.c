@@ -9,19 +9,13 @@
 #include <unistd.h>
 
 #include "ui/url_text.h"
+#include "ui/utf8.h"
 
 enum { LINE_ROOM = 8192, NAME_ROOM = 5000 }; /* no path is longer than 4096 */
 
 static void put_line(const char *text) {
     char line[4 * LINE_ROOM + 1];
-    size_t used = 0;
-    for (const char *at = text; *at; at++) {
-        unsigned char byte = (unsigned char)*at;
-        if (byte >= 0x20 && byte != 0x7f)
-            line[used++] = *at;
-        else
-            used += (size_t)snprintf(line + used, 5, "\\x%02x", byte);
-    }
+    size_t used = safe_text(line, (struct csn_str){ text, strlen(text) });
     line[used++] = '\n';
     /* There is nowhere to report a failure of stderr to. */
     ssize_t ignored = write(STDERR_FILENO, line, used);

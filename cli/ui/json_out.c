@@ -8,6 +8,7 @@
 #endif
 
 #include "ui/path_text.h"
+#include "ui/utf8.h"
 
 static void before_value(struct json_out *json) {
     if (json->comma) out_char(json->out, ',');
@@ -17,21 +18,6 @@ static void before_value(struct json_out *json) {
 void json_end_line(struct json_out *json) {
     out_char(json->out, '\n');
     json->comma = false;
-}
-
-/* Unicode, table 3-7. */
-size_t json_utf8_size(const char *text, size_t left) {
-    const unsigned char *at = (const unsigned char *)text;
-    unsigned char first = at[0];
-    if (first < 0x80) return 1;
-    size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || left < size) return 0;
-    unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    if (at[1] < low || at[1] > high) return 0;
-    for (size_t i = 2; i < size; i++)
-        if ((at[i] & 0xc0) != 0x80) return 0;
-    return size;
 }
 
 static void put_control(struct out_buffer *out, unsigned char byte) {
@@ -109,18 +95,17 @@ static void put_part(struct json_out *json, struct csn_str text) {
     size_t plain = 0, i = 0;
     while (i < text.len) {
         unsigned char byte = (unsigned char)bytes[i];
-        size_t size = json_utf8_size(bytes + i, text.len - i);
+        size_t size = utf8_size(bytes + i, text.len - i);
         bool markup = json->html && (byte == '<' || byte == '>' || byte == '&');
-        if (size && byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f && !markup) {
+        if (size && !utf8_is_control(bytes + i, size) && byte != '"' && byte != '\\' && !markup) {
             i += size;
             continue;
         }
         out_bytes(out, bytes + plain, i - plain);
-        if (size)
-            put_control(out, byte);
-        else
-            out_text(out, "\\ufffd");
-        plain = ++i;
+        if (size) put_control(out, (unsigned char)bytes[i + size - 1]); /* U+0080 to U+009F: the second byte is the number */
+        else out_text(out, "\\ufffd");
+        i += size ? size : 1;
+        plain = i;
     }
     if (text.len) out_bytes(out, bytes + plain, text.len - plain);
 }

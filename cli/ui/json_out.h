@@ -28,8 +28,6 @@ static inline void json_end_object(struct json_out *json) { json_end(json, '}');
 static inline void json_begin_array(struct json_out *json) { json_begin(json, '['); }
 static inline void json_end_array(struct json_out *json) { json_end(json, ']'); }
 void json_end_line(struct json_out *json); /* after a whole value */
-/* Bytes of the UTF-8 character at `text`, or 0: a stray, overlong, cut, surrogate or too large one. */
-size_t json_utf8_size(const char *text, size_t left);
 
 static inline void json_key(struct json_out *json, const char *key) {
     size_t size = strlen(key);

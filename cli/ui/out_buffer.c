@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ui/cli_message.h"
+#include "ui/utf8.h"
 
 static const char hex_digits[] = "0123456789abcdef";
 
@@ -100,9 +101,7 @@ void out_spaces(struct out_buffer *out, size_t count) {
     while (count--) out_char(out, ' ');
 }
 
-static bool is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7f; }
-
-/* As nearly all names and paths are. A step of so many bytes becomes a few vector instructions. */
+/* ASCII that is shown as it is, as nearly all names and paths are. A step of so many bytes becomes a few vector instructions. */
 static bool is_plain(struct csn_str text) {
     enum { STEP = 16 };
     uint8_t bad = 0, block[STEP];
@@ -110,27 +109,11 @@ static bool is_plain(struct csn_str text) {
     for (; text.len - i >= STEP; i += STEP) {
         memcpy(block, text.ptr + i, STEP);
         uint8_t found = 0;
-        for (size_t k = 0; k < STEP; k++) found |= (uint8_t)((block[k] < 0x20) | (block[k] == 0x7f));
+        for (size_t k = 0; k < STEP; k++) found |= (uint8_t)(block[k] - 0x20) >= 0x7f - 0x20;
         bad |= found;
     }
-    for (; i < text.len; i++) bad |= is_control(text.ptr[i]);
+    for (; i < text.len; i++) bad |= (uint8_t)(text.ptr[i] - 0x20) >= 0x7f - 0x20;
     return !bad;
-}
-
-static size_t safe_char(char *at, char c) {
-    unsigned char byte = (unsigned char)c;
-    if (!is_control(c)) {
-        at[0] = c;
-        return 1;
-    }
-    memcpy(at, (const char[]){ '\\', 'x', hex_digits[byte >> 4], hex_digits[byte & 15] }, 4);
-    return 4;
-}
-
-size_t safe_text(char *at, struct csn_str text) {
-    size_t used = 0;
-    for (size_t i = 0; i < text.len; i++) used += safe_char(at + used, text.ptr[i]);
-    return used;
 }
 
 void out_safe(struct out_buffer *out, struct csn_str text) {
@@ -138,8 +121,9 @@ void out_safe(struct out_buffer *out, struct csn_str text) {
         out_bytes(out, text.ptr, text.len);
         return;
     }
-    for (size_t i = 0; i < text.len; i++) {
-        char shown[4];
-        out_bytes(out, shown, safe_char(shown, text.ptr[i]));
+    for (const char *from = text.ptr, *end = text.ptr + text.len; from < end;) {
+        char shown[16];
+        const size_t size = safe_char(shown, &from, end);
+        out_bytes(out, shown, size);
     }
 }

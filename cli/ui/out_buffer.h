@@ -53,10 +53,7 @@ void out_decimal(struct out_buffer *out, uint64_t value);
 void out_hex(struct out_buffer *out, uint64_t value); /* 0x1139 */
 void out_hex_bytes(struct out_buffer *out, const uint8_t *bytes, size_t count); /* 00ff */
 void out_spaces(struct out_buffer *out, size_t count);
-/* Bytes of unknown origin: control characters are shown as \xNN, so that they can neither break the line nor steer the
- * terminal. */
+/* Bytes of unknown origin, as ui/utf8.h shows them. */
 void out_safe(struct out_buffer *out, struct csn_str text);
-/* The same into `at`, which has four times as many bytes; returns how many were written. */
-size_t safe_text(char *at, struct csn_str text);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include <callsign/inspect.h>
 
-#include "ui/out_buffer.h"
 #include "ui/path_text.h"
+#include "ui/utf8.h"
 
 /* Of an index that names a huge string in each of its files. */
 enum { PATH_MAX_KEPT = 4096 };

@@ -235,7 +235,8 @@ typedef bool csn_stats_callback(void *context, const struct csn_function_stats *
 /* Measures what the bytes of the file are used for, how much code has line information, and how much comes from
  * inlined calls. `callback` may be NULL. A damaged record counts as far as it can be read.
  * CSN_E_LIMIT: records share far more bytes than those of a real index.
- * Cost: decodes everything once, at about 100 MB per second; allocates 8 bytes per function (BSYM: 24). */
+ * Cost: decodes everything once, at about 100 MB per second; allocates 8 bytes per function (BSYM: 24), and 16 for
+ * each range of the inlined calls of one function. */
 CSN_API csn_status csn_index_stats(const struct csn_index *index, csn_stats_callback *callback, void *context,
                                    struct csn_stats_sums *out, struct csn_error *err);
 

@@ -98,10 +98,14 @@ void text_utf8(struct text *text, const char *s, size_t size) {
 }
 
 void text_safe(struct text *text, const char *s) {
-    for (const char *at = s; *at; at++) {
-        const unsigned char c = (unsigned char)*at;
-        if (c < 0x20 || c == 0x7f) text_format(text, "\\x%02x", c);
-        else text_char(text, *at);
+    const unsigned char *at = (const unsigned char *)s, *end = at + strlen(s);
+    while (at < end) {
+        const size_t length = utf8_length(at, (size_t)(end - at)), bytes = length ? length : 1;
+        const bool is_high_control = length == 2 && at[0] == 0xc2 && at[1] < 0xa0; /* U+0080 to U+009F */
+        const bool is_control = bytes == 1 && (at[0] < 0x20 || (at[0] >= 0x7f && at[0] < 0xa0));
+        for (size_t i = 0; i < bytes; i++, at++)
+            if (is_control || is_high_control) text_format(text, "\\x%02x", *at);
+            else text_char(text, (char)*at);
     }
 }
 

@@ -134,7 +134,7 @@ enum http_done debuginfod_file(struct http_request *request) {
     struct tree_query query = { .kinds = 0 };
     if (!slash) return respond_error(request, 400, "the path is not /buildid/ID/KIND");
     if (!build_id_canonical(id, (size_t)(slash - id), query.build_id))
-        return respond_error(request, 400, "the build id is not hexadecimal digits of even number");
+        return respond_error(request, 400, "the build id is not an even number of hexadecimal digits, 4 to 128");
     const char *kind = slash + 1;
     if (strcmp(kind, "symbolize") == 0) return symbolize_addresses(request, query.build_id);
     if (strncmp(kind, "section/", 8) == 0 && kind[8]) return answer_section(request, query.build_id, kind + 8);

@@ -19,6 +19,7 @@ struct scan {
     struct scan_counts counts;
     struct known { char *path; int64_t modified_ns; uint64_t bytes; bool seen; } *known; /* ordered by path */
     size_t known_count, known_cap;
+    bool keeps_known; /* whatever became of them */
     bool failed;
 };
 
@@ -44,6 +45,7 @@ static bool is_known(struct scan *scan, const char *path, const struct stat *st)
     struct known *known = scan->known_count ? bsearch(path, scan->known, scan->known_count, sizeof(*known), compare_known) : NULL;
     if (!known) return false;
     known->seen = true;
+    if (scan->keeps_known) return true;
     return known->bytes == (uint64_t)st->st_size &&
            known->modified_ns == (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
@@ -137,11 +139,11 @@ static void remove_gone(struct scan *scan) {
     }
 }
 
-int symbol_store_scan(struct symbol_store *store, struct scan_counts *out, char *why, size_t why_size) {
-    struct scan scan = { .store = store };
+static int scan_store(struct symbol_store *store, bool keeps_known, struct scan_counts *out, char *why, size_t why_size) {
+    struct scan scan = { .store = store, .keeps_known = keeps_known };
     if (catalogue_walk(store->catalogue, remember_entry, &scan) < 0) scan.failed = true;
     if (!scan.failed) scan_folder(&scan, "", 0);
-    if (!scan.failed) remove_gone(&scan);
+    if (!scan.failed && !keeps_known) remove_gone(&scan);
     for (size_t i = 0; i < scan.known_count; i++) free(scan.known[i].path);
     free(scan.known);
     if (out) *out = scan.counts;
@@ -149,4 +151,12 @@ int symbol_store_scan(struct symbol_store *store, struct scan_counts *out, char 
     else store->is_new = false;
     if (scan.counts.added) fetches_forget_misses(store->fetches);
     return scan.failed ? -1 : 0;
+}
+
+int symbol_store_scan(struct symbol_store *store, struct scan_counts *out, char *why, size_t why_size) {
+    return scan_store(store, false, out, why, why_size);
+}
+
+int symbol_store_scan_new(struct symbol_store *store, struct scan_counts *out, char *why, size_t why_size) {
+    return scan_store(store, true, out, why, why_size);
 }

@@ -60,7 +60,9 @@ enum store_status symbol_store_find_local(struct symbol_store *store, const stru
 struct scan_counts {
     uint64_t files, added, removed, rejected;
 };
-/* Brings the catalogue up to date with the files. Returns 0, or -1: the folder cannot be read. */
+/* Brings the catalogue up to date with the files: one that changed counts as a new one. Returns 0, or -1: the folder cannot be read. */
 int symbol_store_scan(struct symbol_store *store, struct scan_counts *out, char *why, size_t why_size);
+/* Adds the files that the catalogue lacks. What it says of the others stays, even if they changed or are gone. */
+int symbol_store_scan_new(struct symbol_store *store, struct scan_counts *out, char *why, size_t why_size);
 
 #endif

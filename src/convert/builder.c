@@ -4,7 +4,7 @@
 #include "base/core/fail.h"
 #include "base/core/sized.h"
 #include "base/file_output.h"
-#include "base/ranges.h"
+#include "base/core/ranges.h"
 #include "base/sink.h"
 #include "convert/builder_private.h"
 #include "convert/convert_options.h"

@@ -2,7 +2,7 @@
 #include "convert/coverage.h"
 
 #include "base/core/fail.h"
-#include "base/ranges.h"
+#include "base/core/ranges.h"
 
 csn_status csni_coverage_create(struct csni_conversion *c, struct csn_error *err) {
     if (!(c->options.flags & CSN_CONVERT_COVERAGE)) return CSN_OK;

@@ -51,7 +51,7 @@ static csn_status choose_image(const struct images *images, const char *arch, ui
         if (added > 0 && (size_t)added < sizeof names - len) len += (size_t)added;
     }
     if (arch) return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no image for '%s'; the file has %s", arch, names);
-    return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "%u images: %s; choose one", images->count, names);
+    return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "%u images: %s; choose one (--arch)", images->count, names);
 }
 
 static csn_status open_images(struct csni_span file, const struct request *r, struct images *out, struct csn_error *err) {

@@ -1,6 +1,8 @@
 /* Statistics of an index: the sizes of its parts, which each format counts itself, and what the functions hold, which is
  * found through the iterators that every format has. */
 #include "base/core/budget.h"
+#include "base/core/vec.h"
+#include "base/core/ranges.h"
 #include "formats/gsym/gsym_layout.h"
 #include "index/index_private.h"
 
@@ -58,22 +60,38 @@ static csn_status count_rows(const struct csn_index *index, const struct csn_rec
 /* Names are not asked for, but their ends are found: a byte of a record takes as long as that many of a name. */
 enum { NAME_BYTES_A_BYTE = 64 };
 
+/* What lasts from one function to the next. */
+struct counting {
+    struct csni_budget decoded; /* bytes of records */
+    CSNI_VEC(struct csn_range) inlined; /* of the calls of a function */
+};
+
+/* Ranges of calls side by side may alternate: they are joined before they are counted. */
+static uint64_t inlined_bytes(struct counting *counting, const struct code *code) {
+    uint64_t counted = 0, sum = 0;
+    const size_t count = csni_join_ranges(counting->inlined.items, counting->inlined.count, start, end);
+    for (size_t i = 0; i < count; i++)
+        sum += take_code(code, &counted, counting->inlined.items[i].start, counting->inlined.items[i].end);
+    return sum;
+}
+
 static csn_status count_inlines(const struct csn_index *index, const struct csn_record *record, const struct code *code,
-                                struct csni_budget *decoded, struct csn_function_stats *out) {
+                                struct counting *counting, struct csn_function_stats *out) {
     struct csn_inline_iter iter;
     struct csn_inline_node node;
-    uint64_t counted = 0;
+    counting->inlined.count = 0;
     CSNI_TRY(csn_inline_iter_init(&iter, index, record, NULL));
     csn_status status;
     while ((status = csn_inline_iter_next(&iter, &node, NULL)) == CSN_OK) {
-        if (!csni_budget_charge(decoded, node.name.len / NAME_BYTES_A_BYTE)) return CSN_E_LIMIT;
+        if (!csni_budget_charge(&counting->decoded, node.name.len / NAME_BYTES_A_BYTE)) return CSN_E_LIMIT;
         if (node.depth == 0) continue;
         out->inline_nodes++;
         if (node.depth > 1) continue; /* its parent covers the same code */
         struct csn_range range;
         for (uint32_t k = 0; csn_inline_node_range(&node, k, &range, NULL) == CSN_OK; k++)
-            out->code_bytes_inlined += take_code(code, &counted, range.start, range.end);
+            if (!csni_vec_push(&counting->inlined, range)) return CSN_E_MEMORY;
     }
+    out->code_bytes_inlined = inlined_bytes(counting, code);
     return status;
 }
 
@@ -93,10 +111,10 @@ static csn_status count_lists(const struct csn_index *index, const struct csn_re
 }
 
 static csn_status count_parts(const struct csn_index *index, const struct csn_record *record, const struct code *code,
-                              struct csni_budget *decoded, struct csn_function_stats *out) {
+                              struct counting *counting, struct csn_function_stats *out) {
     const struct csn_function *f = &out->function;
     if (f->has_lines) CSNI_TRY(count_rows(index, record, code, out));
-    if (f->has_inlines) CSNI_TRY(count_inlines(index, record, code, decoded, out));
+    if (f->has_inlines) CSNI_TRY(count_inlines(index, record, code, counting, out));
     if (f->has_call_sites || f->has_merged) CSNI_TRY(count_lists(index, record, out));
     return CSN_OK;
 }
@@ -107,7 +125,7 @@ struct totals {
     const struct csn_index *index;
     struct csn_stats_sums *out;
     uint64_t code_end;
-    struct csni_budget decoded; /* bytes of records */
+    struct counting counting;
     struct csni_counted_bytes counted;
 };
 
@@ -115,7 +133,7 @@ static csn_status fail_shared(const struct totals *totals, uint32_t idx, uint64_
     return csni_fail(err, CSN_E_LIMIT, NULL, offset,
                      "the first %u functions share more than %llu bytes of records and names, need no more than %d "
                      "times as many as the file has",
-                     idx + 1, (unsigned long long)totals->decoded.limit, CSNI_GSYM_SHARED_TIMES);
+                     idx + 1, (unsigned long long)totals->counting.decoded.limit, CSNI_GSYM_SHARED_TIMES);
 }
 
 static csn_status count_function(struct totals *totals, uint32_t idx, struct csn_function_stats *out,
@@ -126,7 +144,7 @@ static csn_status count_function(struct totals *totals, uint32_t idx, struct csn
     const struct csni_index_format *format = totals->index->format;
     csn_status status = format->record_sizes(totals->index, &record, &totals->counted, out);
     if (status == CSN_E_MEMORY) return csni_fail_memory(err, (size_t)totals->out->file_size / 8);
-    if (!csni_budget_charge(&totals->decoded, out->record_bytes)) return fail_shared(totals, idx, record.offset, err);
+    if (!csni_budget_charge(&totals->counting.decoded, out->record_bytes)) return fail_shared(totals, idx, record.offset, err);
     if (status < 0 || csn_record_function(totals->index, &record, &out->function, NULL) < 0) return CSN_OK;
     uint64_t start = out->function.start, end = start + out->function.size;
     struct code code = { start > totals->code_end ? start : totals->code_end, end };
@@ -134,8 +152,11 @@ static csn_status count_function(struct totals *totals, uint32_t idx, struct csn
         out->code_bytes = end - code.start;
         totals->code_end = end;
     }
-    status = count_parts(totals->index, &record, &code, &totals->decoded, out);
-    if (status == CSN_E_LIMIT && csni_budget_is_exhausted(&totals->decoded)) return fail_shared(totals, idx, record.offset, err);
+    status = count_parts(totals->index, &record, &code, &totals->counting, out);
+    if (status == CSN_E_MEMORY)
+        return csni_fail_memory(err, (totals->counting.inlined.count + 1) * sizeof(*totals->counting.inlined.items));
+    if (status == CSN_E_LIMIT && csni_budget_is_exhausted(&totals->counting.decoded))
+        return fail_shared(totals, idx, record.offset, err);
     out->damaged = status < 0;
     return CSN_OK;
 }
@@ -160,8 +181,10 @@ csn_status csn_index_stats(const struct csn_index *index, csn_stats_callback *ca
     uint64_t whole = index->whole.size > info.file_size ? index->whole.size : info.file_size;
     struct csn_stats_sums sum = { .file_size = whole };
     CSNI_TRY(part_bytes(index, info.file_size, sum.part_bytes, err));
-    struct totals totals = { .index = index, .out = &sum, .counted = { .alloc = index->allocator } };
-    totals.decoded = csni_budget_for((uint64_t)CSNI_GSYM_SHARED_FREE * CSNI_GSYM_SHARED_TIMES, whole, CSNI_GSYM_SHARED_TIMES);
+    struct totals totals = { .index = index, .out = &sum, .counting.inlined.alloc = index->allocator,
+                             .counted.alloc = index->allocator };
+    totals.counting.decoded =
+        csni_budget_for((uint64_t)CSNI_GSYM_SHARED_FREE * CSNI_GSYM_SHARED_TIMES, whole, CSNI_GSYM_SHARED_TIMES);
     csn_status status = CSN_OK;
     for (uint32_t idx = 0; idx < info.function_count; idx++) {
         struct csn_function_stats function;
@@ -170,6 +193,7 @@ csn_status csn_index_stats(const struct csn_index *index, csn_stats_callback *ca
         add(&sum, &function);
         if (callback && !callback(context, &function)) break;
     }
+    csni_vec_deinit(&totals.counting.inlined);
     csni_counted_bytes_deinit(&totals.counted);
     if (status < 0) return status;
     *out = sum;

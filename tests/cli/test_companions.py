@@ -407,3 +407,55 @@ def test_stripped_library_with_its_dbg_package(callsign, tmp_path):
     report = tmp_path / "report.json"
     callsign.good("convert", library, "-o", tmp_path / "libc.gsym", "--report", report)
     assert json.loads(report.read_text())["rows_written"] > 100000
+
+
+# ---- it is not overwritten ----
+
+@pytest.mark.parametrize("command", ["convert", "embed"])
+@pytest.mark.parametrize("way", ["found", "named", "another link to it"])
+def test_output_that_is_read(callsign, split, command, way):
+    """The only copy of the debug information, perhaps: it was replaced by its own index."""
+    debug = split.link().put(split.folder / "app.debug")
+    out = debug
+    if way == "another link to it":
+        os.link(debug, out := split.folder / "index")
+    before = debug.read_bytes()
+    options = ["--debug-file", debug] if way == "named" else []
+    operands = [split.image, split.image] if command == "embed" else [split.image]
+    message = callsign.bad(command, *operands, "-o", out, *options)
+    assert message == (f"callsign: {out}: is the file of --debug-file; choose another file with -o" if way == "named" else
+                       f"callsign: {split.image}: reads {debug}, which would be overwritten; choose another output")
+    assert debug.read_bytes() == before and not [p for p in split.folder.iterdir() if p.name not in ("app", "app.debug", "index")]
+
+
+@pytest.mark.parametrize("options", [[], ["--debug-file"]])
+def test_report_that_is_read(callsign, split, options):
+    debug = split.link().put(split.folder / "app.debug")
+    before = debug.read_bytes()
+    message = callsign.bad("convert", split.image, "-o", split.folder / "out.gsym", "--report", debug, *options, *[debug] * len(options))
+    assert "choose another" in message and str(debug) in message
+    assert debug.read_bytes() == before and sorted(p.name for p in split.folder.iterdir()) == ["app", "app.debug"]
+
+
+def test_outputs_among_the_other_inputs(callsign, split):
+    package, sites = split.folder / "app.dwp", split.folder / "calls.yaml"
+    for path, option in (package, "--dwp"), (sites, "--call-sites"):
+        path.write_text("what it was")
+        for out in ["-o", path], ["-o", split.folder / "out.gsym", "--report", path]:
+            assert f"{path}: is the file of {option}; choose another file with {out[-2]}" in callsign.bad("convert", split.whole.path, option, path, *out)
+        assert path.read_text() == "what it was"
+
+
+def test_the_program_that_an_index_is_put_into_may_be_read(callsign, split):
+    """`embed app.debug app -o app`: of a debug file, the program is a companion."""
+    debug = split.link().put(split.folder / "app.debug")
+    callsign.good("embed", debug, split.image, "-o", split.image)
+    assert callsign.good("lookup", split.image, "--no-companions", hex(split.whole.mark("main"))).split(": ")[1].startswith("main")
+
+
+def test_a_package_that_is_not_there(callsign, split):
+    """Also where nothing would be looked for in it: it may be a mistyped name."""
+    absent = split.folder / "absent.dwp"
+    for command in ["convert", split.whole.path, "-o", split.folder / "out.gsym"], ["lookup", split.whole.path, "0x1"]:
+        assert callsign.bad(*command, "--dwp", absent) == f"callsign: {split.whole.path}: {absent}: No such file or directory"
+    assert not (split.folder / "out.gsym").exists()

@@ -53,6 +53,8 @@ def test_nothing_is_lost(tmp_path, flags):
     for kind in KINDS:
         assert found[kind]["input"] <= found["code"]
         assert found[kind]["index"] == found[kind]["input"], kind
+    code = json.loads(run("stats", "--json", tmp_path / "index.gsym").stdout)["code"]
+    assert (code["with_lines"], code["inlined"]) == (found["line"]["index"], found["inlined"]["index"])
     assert 0 < found["line"]["input"] < found["name"]["input"]
     assert (found["inlined"]["input"] > 0) == ("-O2" in flags)
 

@@ -425,6 +425,14 @@ def test_list_and_fsck(callsign, store, images):
     path.write_bytes(path.read_bytes()[:5000])
     done = callsign.run("store", "fsck", "--store", store)
     assert done.returncode == 1 and listed[0]["path"] in done.stdout
+    again = callsign.run("store", "fsck", "--store", store)
+    assert (again.returncode, again.stdout) == (1, done.stdout), "a second run took the damaged file for a new one"
+    path.unlink()
+    for _ in range(2):
+        done = callsign.run("store", "fsck", "--store", store)
+        assert done.returncode == 1 and done.stdout.startswith(listed[0]["path"] + ": ")
+    assert len(callsign.good("store", "list", "--store", store, "--json").splitlines()) == len(listed) - 1
+    assert callsign.good("store", "fsck", "--store", store) == ""
     assert callsign.run("store", "fsck", "--store", store / "gone").returncode == 2
 
 

@@ -3,6 +3,7 @@
 
 #include "ui/json_out.h"
 #include "ui/json_token.h"
+#include "ui/utf8.h"
 
 enum { TEXT_ENDS = -1 };
 
@@ -136,7 +137,7 @@ void json_put_text(struct json_writing *writing, struct csn_str text) {
     const bool strings = json_code_has(writing->code, JSON_STRING);
     size_t size;
     for (size_t i = 0; i < text.len; i += size ? size : 1) {
-        size = strings ? json_utf8_size(text.ptr + i, text.len - i) : 1;
+        size = strings ? utf8_size(text.ptr + i, text.len - i) : 1;
         if (size) put_level(writing, writing->code->count, text.ptr + i, size);
         else put_level(writing, writing->code->count, "\xef\xbf\xbd", 3);
     }

@@ -3,7 +3,7 @@
 
 #include "base/core/fail.h"
 #include "convert/coverage.h"
-#include "base/ranges.h"
+#include "base/core/ranges.h"
 
 void csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, uint32_t worker) {
     *job = (struct csni_unit_job){ .conversion = c };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
-#include "base/ranges.h"
+#include "base/core/ranges.h"
 #include "convert/pdb/pdb_job.h"
 #include "convert/pdb/pdb_stack.h"
 

@@ -4,7 +4,7 @@
 #include <callsign/convert.h>
 
 #include "base/core/fail.h"
-#include "base/ranges.h"
+#include "base/core/ranges.h"
 #include "convert/sources/go_wasm.h"
 #include "convert/sources/source.h"
 #include "go/go_pclntab.h"

@@ -2,7 +2,7 @@
  * cannot be read, and parts that say nothing: lists of no rows, inlined calls or call sites. */
 #include "base/core/budget.h"
 #include "base/core/fail.h"
-#include "base/ranges.h"
+#include "base/core/ranges.h"
 #include "convert/sources/index_strings.h"
 #include "convert/sources/source.h"
 #include "formats/gsym/read/gsym_names.h"

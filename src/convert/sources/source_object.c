@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/core/fail.h"
-#include "base/ranges.h"
+#include "base/core/ranges.h"
 #include "convert/companions.h"
 #include "convert/dwarf/source_dwarf.h"
 #include "convert/dwarf/split_file.h"
@@ -27,7 +27,7 @@ static csn_status choose_slice(const struct csni_slice *slices, uint32_t count, 
         if (added > 0 && (size_t)added < sizeof names - len) len += (size_t)added;
     }
     if (arch) return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no image for '%s'; the file has %s", arch, names);
-    return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "%u images: %s; choose one", count, names);
+    return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "%u images: %s; choose one (--arch)", count, names);
 }
 
 /* The image asked for; a file with a single image needs no name. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
-#include "base/ranges.h"
+#include "base/core/ranges.h"
 #include "formats/breakpad/breakpad.h"
 #include "formats/breakpad/breakpad_bits.h"
 

@@ -1,4 +1,4 @@
-/* base/ranges.h. */
+/* base/core/ranges.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/ranges.h"
+#include "base/core/ranges.h"
 
 struct wide {
     uint64_t start, end;

@@ -11,6 +11,7 @@
 #include <callsign/index.h>
 #include <callsign/inspect.h>
 
+#include "formats/gsym/gsym_layout.h"
 #include "wire/wire_gsym.h"
 
 static csn_status stats_of(struct csni_span file, csn_stats_callback *callback, void *context, struct csn_stats_sums *out) {
@@ -110,6 +111,30 @@ static void overlapping_code_counts_once(void **state) {
     assert_int_equal(functions[1].code_bytes, 0);
     assert_int_equal(functions[2].code_bytes, 0x10);
     assert_int_equal(functions[1].function.size, 0x40);
+    wire_gsym_deinit(&g);
+}
+
+/* As compilers mix the instructions of two calls: no order of the calls is that of their ranges. */
+static void alternating_calls_count_once(void **state) {
+    (void)state;
+    struct wire_gsym g;
+    wire_gsym_init(&g, false, 4, 0x1000);
+    struct wire_gsym_function *f = wire_gsym_function(&g, 0x1000, 0x100, "mixed");
+    struct wire tree;
+    wire_init(&tree, false);
+    const uint32_t name = wire_gsym_string(&g, "call");
+    wire_gsym_node(&tree, 1, (const uint32_t[]){ 0, 0x100 }, true, f->name, 0, 0);
+    wire_gsym_node(&tree, 2, (const uint32_t[]){ 0x40, 8, 0x60, 8 }, false, name, 0, 7);
+    wire_gsym_node(&tree, 3, (const uint32_t[]){ 0x10, 8, 0x48, 0x10, 0x64, 8 }, false, name, 0, 8);
+    wire_gsym_node(&tree, 1, (const uint32_t[]){ 0x18, 4 }, false, name, 0, 9);
+    wire_u8(&tree, 0);
+    wire_gsym_part_wire(&f->parts, CSNI_GSYM_PART_INLINE, &tree);
+    wire_deinit(&tree);
+    wire_gsym_build(&g);
+    struct csn_stats_sums stats;
+    assert_int_equal(stats_of(wire_span(&g.out), NULL, NULL, &stats), CSN_OK);
+    assert_int_equal(stats.inline_nodes, 3);
+    assert_int_equal(stats.code_bytes_inlined, 0xc + 0x18 + 0xc);
     wire_gsym_deinit(&g);
 }
 
@@ -213,7 +238,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(example),        cmocka_unit_test(stopping),        cmocka_unit_test(overlapping_code_counts_once),
         cmocka_unit_test(names_of_parts), cmocka_unit_test(truncated_files), cmocka_unit_test(flipped_bits),
-        cmocka_unit_test(without_memory),
+        cmocka_unit_test(without_memory),  cmocka_unit_test(alternating_calls_count_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
