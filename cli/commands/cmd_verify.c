@@ -31,6 +31,7 @@ struct verify_run {
     const struct verify_values *values;
     struct out_buffer out;
     uint64_t problems_met; /* by the callback */
+    uint64_t call_sites;   /* of the index */
     bool bad;              /* a problem or a difference */
     bool beyond_limit;     /* checking met a limit: asking for every address would not end */
 };
@@ -72,6 +73,7 @@ static bool check_records(struct verify_run *run, const char *path, const struct
         cli_error_status(path, status, &err);
         return false;
     }
+    run->call_sites = counts.call_sites;
     if (counts.problems) run->bad = true;
     if (!run->values->quiet) put_summary(run, &counts);
     return true;
@@ -101,7 +103,9 @@ static bool check_against(struct verify_run *run, const struct csn_index *index)
         if (!run->values->quiet) out_text(&run->out, "not compared: the index is beyond a limit\n");
         return true;
     }
-    if (!open_object(run->values->against, &run->values->companions, &object)) return false;
+    /* Functions without a linkage name have other names where there are call sites. */
+    const uint32_t flags = run->call_sites ? CSN_CONVERT_CALL_SITES : 0;
+    if (!open_object(run->values->against, &run->values->companions, flags, &object)) return false;
     compare_build_ids(run, index, object.index);
     struct compare_counts counts = { 0, 0 };
     bool good = compare_answers(index, object.index, run->values->quiet ? NULL : &run->out, &counts);

@@ -236,11 +236,11 @@ bool open_two_indexes(char *const paths[2], const struct companion_values *compa
     return true;
 }
 
-bool open_object(const char *path, const struct companion_values *companions, struct opened_index *out) {
+bool open_object(const char *path, const struct companion_values *companions, uint32_t flags, struct opened_index *out) {
     *out = (struct opened_index){ 0 };
     struct csn_error err = CSN_ERROR_INIT;
     if (!input_file_open(path, &out->input)) return false;
-    return finish_opening(convert_in_memory(companions, CSN_CONVERT_COVERAGE, out, &err), &err, out);
+    return finish_opening(convert_in_memory(companions, CSN_CONVERT_COVERAGE | flags, out, &err), &err, out);
 }
 
 void close_index(struct opened_index *opened) {

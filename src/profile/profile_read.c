@@ -98,11 +98,26 @@ static uint32_t detect_protobuf(struct csni_span bytes) {
     return number ? CSN_PROFILE_PPROF : CSN_PROFILE_DETECT;
 }
 
+static bool is_json_blank(uint8_t byte) { return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r'; }
+
+static size_t skip_json_blanks(struct csni_span text, size_t at) {
+    while (at < text.size && is_json_blank(text.ptr[at])) at++;
+    return at;
+}
+
+/* Whether an object begins at `at`: with a key, or it is empty. A line feed and a bracket may also be a field of 123 bytes in a
+ * protobuf message, in which a quote would be the size of another, and what follows it a control character. */
+static bool is_json_object(struct csni_span text, size_t at) {
+    if (at >= text.size || text.ptr[at] != '{') return false;
+    at = skip_json_blanks(text, at + 1);
+    if (at == text.size || text.ptr[at] == '}') return true;
+    return text.ptr[at] == '"' && (at + 1 == text.size || text.ptr[at + 1] >= 0x20);
+}
+
 /* The first key. A Firefox profile begins with "meta", but any other may come first. */
 static uint32_t detect_json(struct csni_span text) {
     static const char *const keys[] = { "\"resourceProfiles\"", "\"dictionary\"" };
-    size_t at = 1;
-    while (at < text.size && (text.ptr[at] == ' ' || text.ptr[at] == '\t' || text.ptr[at] == '\n' || text.ptr[at] == '\r')) at++;
+    const size_t at = skip_json_blanks(text, 1);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (text.size - at >= strlen(keys[i]) && memcmp(text.ptr + at, keys[i], strlen(keys[i])) == 0) return CSN_PROFILE_OTLP_JSON;
     return CSN_PROFILE_FIREFOX;
@@ -115,9 +130,11 @@ uint32_t csn_profile_detect(const void *bytes, size_t size) {
     if (size >= 2 && p[0] == 0x1f && p[1] == 0x8b) return CSN_PROFILE_PPROF; /* or another: known once it is inflated */
     if (csni_legacy_is_cpu(all) || csni_legacy_is_text(all)) return CSN_PROFILE_LEGACY;
     if (size >= 3 && p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf) at = 3;
-    while (at < size && (p[at] == ' ' || p[at] == '\t' || p[at] == '\n' || p[at] == '\r')) at++;
-    if (at < size && p[at] == '{') return detect_json((struct csni_span){ p + at, size - at });
-    return detect_protobuf(all);
+    at = skip_json_blanks(all, at);
+    const struct csni_span text = { p + at, size - at };
+    if (is_json_object(all, at)) return detect_json(text);
+    const uint32_t format = detect_protobuf(all);
+    return format == CSN_PROFILE_DETECT && text.size && text.ptr[0] == '{' ? detect_json(text) : format;
 }
 
 static csn_status read_whole(struct csn_profile *p, uint32_t format, struct csni_profile_stream *stream, struct csn_error *err) {

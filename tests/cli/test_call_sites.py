@@ -202,3 +202,17 @@ def test_a_file_from_a_pipe(callsign, program, tmp_path):
                           input=LINES.encode(), check=False)
     assert done.returncode == 0
     assert len(sites_of(callsign, tmp_path / "out")["main"]) == 2
+
+
+def test_verify_knows_of_the_names(callsign, tmp_path):
+    """With call sites, a static function of C++ keeps its plain name, for which the patterns are made: no difference from the program."""
+    (tmp_path / "p.cc").write_text("""int g(int x) { return x; }
+        static __attribute__((noinline)) int over(int x) { return g(x) + 1; }
+        static __attribute__((noinline)) int over(long x) { return g((int)x) + 2; }
+        int main(int c, char **) { return over(c) + over((long)c); }""")
+    compile_files(need("g++"), tmp_path / "p", [tmp_path / "p.cc"], ["-O1", "-g"])
+    index = tmp_path / "p.gsym"
+    for options, name in ([], "_ZL4overi"), (["--call-sites", "dwarf"], "over"):
+        callsign.good("convert", "-q", tmp_path / "p", "-o", index, *options)
+        assert name in {json.loads(line).get("function", {}).get("name") for line in callsign.good("dump", "--json", index).splitlines()}
+        assert ": 0 different\n" in callsign.good("verify", index, "--against", tmp_path / "p")

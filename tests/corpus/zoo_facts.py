@@ -130,6 +130,12 @@ class Facts:
         addresses, rows = max((found for found in self.sequences if found[0][-1] <= address), key=lambda found: found[0][-1], default=([], []))
         return bool(rows) and line == rows[-2][1] and is_same_path(path, rows[-2][0]) and bool(self.symbols_at(address) & self.symbols_at(addresses[-2]))
 
+    def begins_after(self, address, path):
+        """The sequence that begins nearest after the address begins with a row of this path, and lies in a symbol that covers the address."""
+        self.rows_at(address)
+        addresses, rows = min((found for found in self.sequences if found[0][0] > address), key=lambda found: found[0][0], default=([], []))
+        return bool(rows) and is_same_path(path, rows[0][0]) and bool(self.symbols_at(address) & self.symbols_at(addresses[0]))
+
     def is_sizeless_before_rows(self, name, address):
         """The symbol has no size, and a sequence of rows that covers the address begins behind it."""
         begins = [addresses[0] for addresses, _ in self.sequences if addresses[0] <= address < addresses[-1]] if self.rows_at(address) else []

@@ -13,7 +13,7 @@
 #include "object/elf/elf_layout.h"
 
 enum { UNIT = 1, BARE_UNIT, FUNCTION, NAMELESS, RANGED, SEQUENCED, INLINED, INLINED_RANGED, BLOCK, CLASS, ABSTRACT,
-       DECLARATION, DECLARED, VARIABLE, CALL, INDIRECT_CALL };
+       DECLARATION, DECLARED, VARIABLE, CALL, INDIRECT_CALL, DECLARED_PARENT };
 
 static void write_abbrevs(struct dwarf_sample *d) {
     bool five = d->version >= 5;
@@ -43,6 +43,8 @@ static void write_abbrevs(struct dwarf_sample *d) {
     dwarf_sample_abbrev(d, DECLARATION, DW_TAG_subprogram, false, DW_AT_name, DW_FORM_string, DW_AT_declaration,
                         DW_FORM_flag_present, 0);
     dwarf_sample_abbrev(d, DECLARED, DW_TAG_subprogram, false, DW_AT_name, DW_FORM_string, DW_AT_low_pc, DW_FORM_addr,
+                        DW_AT_high_pc, DW_FORM_data8, DW_AT_decl_file, DW_FORM_data1, DW_AT_decl_line, DW_FORM_data1, 0);
+    dwarf_sample_abbrev(d, DECLARED_PARENT, DW_TAG_subprogram, true, DW_AT_name, DW_FORM_string, DW_AT_low_pc, DW_FORM_addr,
                         DW_AT_high_pc, DW_FORM_data8, DW_AT_decl_file, DW_FORM_data1, DW_AT_decl_line, DW_FORM_data1, 0);
     dwarf_sample_abbrev(d, VARIABLE, DW_TAG_variable, false, DW_AT_name, DW_FORM_string, 0);
     dwarf_sample_abbrev(d, CALL, (unsigned)call, false, return_pc, DW_FORM_addr, origin, DW_FORM_ref4, 0);
@@ -251,13 +253,23 @@ size_t die_abstract(struct convert_sample *s, const char *name) {
     return off;
 }
 
-size_t die_function_declared(struct convert_sample *s, const char *name, uint64_t low, uint64_t size, unsigned decl_file,
-                             unsigned decl_line) {
-    size_t off = named(s, DECLARED, name);
+static size_t put_declared(struct convert_sample *s, unsigned kind, const char *name, uint64_t low, uint64_t size, unsigned decl_file,
+                           unsigned decl_line) {
+    size_t off = named(s, kind, name);
     put_range(s, low, size);
     wire_u8(&s->dwarf.info, decl_file);
     wire_u8(&s->dwarf.info, decl_line);
     return off;
+}
+
+size_t die_function_declared(struct convert_sample *s, const char *name, uint64_t low, uint64_t size, unsigned decl_file,
+                             unsigned decl_line) {
+    return put_declared(s, DECLARED, name, low, size, decl_file, decl_line);
+}
+
+size_t die_parent_declared(struct convert_sample *s, const char *name, uint64_t low, uint64_t size, unsigned decl_file,
+                           unsigned decl_line) {
+    return put_declared(s, DECLARED_PARENT, name, low, size, decl_file, decl_line);
 }
 
 size_t die_call_site(struct convert_sample *s, size_t origin, uint64_t return_pc) {

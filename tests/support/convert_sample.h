@@ -46,6 +46,8 @@ size_t die_function_sequence(struct convert_sample *s, const char *name, uint64_
 size_t die_inlined(struct convert_sample *s, size_t origin, uint64_t low, uint64_t size, unsigned call_file,
                    unsigned call_line);
 size_t die_inlined_ranges(struct convert_sample *s, size_t origin, uint64_t list, unsigned call_file, unsigned call_line);
+size_t die_parent_declared(struct convert_sample *s, const char *name, uint64_t low, uint64_t size, unsigned decl_file,
+                           unsigned decl_line);
 size_t die_block(struct convert_sample *s);
 size_t die_class(struct convert_sample *s, const char *name);
 /* Without. */

@@ -317,13 +317,23 @@ csn_status csni_unit_add_declaration(struct csni_unit_job *job, const struct csn
     return status < 0 ? status : CSN_OK;
 }
 
+/* Whether a call is inlined there, of which the row at `addr` would tell the place, and not of the function. */
+static bool is_inlined_at(const struct csni_unit_job *job, const struct csni_open_function *f, uint64_t addr) {
+    for (size_t i = f->first_range + f->range_count; i < job->ranges.count; i++)
+        if (addr >= job->ranges.items[i].low && addr < job->ranges.items[i].high) return true;
+    return false;
+}
+
 /* Up to its first row a function has the line of its declaration; without one, line 0 of the first row's file, because
- * readers do not find a function at all before its first row. */
-static csn_status add_first_row(struct csni_unit_job *job, const struct csni_open_function *f, size_t first, uint64_t end) {
+ * readers do not find a function at all before its first row. Where a call is
+ * inlined, the declaration says nothing of the place. */
+static csn_status add_first_row(struct csni_unit_job *job, const struct csni_open_function *f, size_t first, uint64_t start,
+                                uint64_t end) {
     const struct csni_line_table *t = &job->lines;
-    CSNI_TRY(csni_unit_add_declaration(job, f));
+    const bool has_rows = first != t->sequences.count && t->sequences.items[first].low < end;
+    if (!has_rows || !is_inlined_at(job, f, start)) CSNI_TRY(csni_unit_add_declaration(job, f));
     bool declared = job->writer->functions.items[job->writer->functions.count - 1].row_count > 0;
-    if (declared || first == t->sequences.count || t->sequences.items[first].low >= end) return CSN_OK;
+    if (declared || !has_rows) return CSN_OK;
     uint32_t file;
     csn_status status = csni_unit_file(job, t->sequences.items[first].first_file, &file);
     if (status == CSN_OK) csni_batch_add_row(job->writer, 0, file, 0);
@@ -339,7 +349,7 @@ csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_
     /* Rows that begin late are what GCC leaves for some cold parts. */
     bool merging = job->conversion->options.merged_functions == CSN_MERGE_ALL ||
                    job->conversion->options.merged_functions == CSN_MERGE_ALIASES;
-    if (!find_sequences(job, f, start, &first, &last, &bad_name)) CSNI_TRY(add_first_row(job, f, first, end));
+    if (!find_sequences(job, f, start, &first, &last, &bad_name)) CSNI_TRY(add_first_row(job, f, first, start, end));
     else if (merging && last != first + 1) CSNI_TRY(choose_folded_sequence(job, f, start, &first));
     if (bad_name)
         csni_batch_note(job->writer, CSN_EVENT_LINE_BAD_SEQUENCE, "DIE 0x%llx names the sequence at .debug_line+0x%llx",

@@ -130,6 +130,26 @@ static void rows_that_begin_late(void **state) {
     expect(&s, "late [1000,1020)\n 1000 b.h:0\n 1008 b.h:1\n 1010 a.c:2\n", "");
 }
 
+/* With a declaration, its line, but not where a call is inlined: that call's function is declared elsewhere. */
+static void inlined_calls_before_the_first_row(void **state) {
+    (void)state;
+    const struct line lines[] = { { 0x1008, 2, 1 }, { 0x1010, 1, 2 }, { 0x1020, LINE_END, 0 } };
+    for (unsigned offset = 0; offset <= 4; offset += 4) {
+        struct convert_sample s;
+        convert_sample_init(&s, 5, false);
+        convert_sample_lines(&s, lines, 3, NULL);
+        convert_sample_unit(&s);
+        size_t call = die_abstract(&s, "call");
+        die_parent_declared(&s, "late", 0x1000, 0x20, 1, 30);
+        die_inlined(&s, call, 0x1000 + offset, 0xc, 1, 31);
+        die_end(&s);
+        die_end(&s);
+        convert_sample_unit_end(&s);
+        expect(&s, offset ? "late [1000,1020)\n 1000 a.c:30\n 1008 b.h:1\n 1010 a.c:2\n >call [1004,1010) a.c:31\n"
+                          : "late [1000,1020)\n 1000 b.h:0\n 1008 b.h:1\n 1010 a.c:2\n >call [1000,100c) a.c:31\n", "");
+    }
+}
+
 /* DW_AT_LLVM_stmt_sequence names a sequence by its place in the table, which need not be the order of addresses. One that does not
  * have the function's code, up to its last byte, is not believed. */
 static void sequences_by_name(void **state) {
@@ -455,6 +475,7 @@ int main(void) {
         cmocka_unit_test(rest_of_a_row),
         cmocka_unit_test(symbols_within_a_function),
         cmocka_unit_test(rows_that_begin_late),
+        cmocka_unit_test(inlined_calls_before_the_first_row),
         cmocka_unit_test(sequences_by_name),
         cmocka_unit_test(directories_of_files),
         cmocka_unit_test(removed_sequences),

@@ -215,6 +215,26 @@ static csn_status read_legacy(const struct csn_allocator *alloc, const char *tex
     return read_back(alloc, &bytes, 5, 0, out, NULL);
 }
 
+/* A line feed and a bracket begin JSON, or are a field of 123 bytes. */
+static void kinds_of_input(void **state) {
+    static const struct { const char *bytes; size_t size; uint32_t format; } inputs[] = {
+#define INPUT(text, format) { text, sizeof(text) - 1, format }
+        INPUT("\n{\x12\x79\x12\x77", CSN_PROFILE_OTLP),
+        INPUT("\n{\n\"\n\x20", CSN_PROFILE_OTLP), /* the resource has 34 bytes: a quote */
+        INPUT("\n{\n \n\x1e", CSN_PROFILE_OTLP),
+        INPUT("\n{\n\"resourceProfiles\": []}", CSN_PROFILE_OTLP_JSON),
+        INPUT(" \n{ \"dictionary\": {}}", CSN_PROFILE_OTLP_JSON),
+        INPUT("\n{\"meta\": {}}", CSN_PROFILE_FIREFOX),
+        INPUT("{}", CSN_PROFILE_FIREFOX),
+        INPUT("\n{", CSN_PROFILE_FIREFOX),
+        INPUT("{ meta }", CSN_PROFILE_FIREFOX), /* whose reader says what is wrong */
+#undef INPUT
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+        assert_int_equal(csn_profile_detect(inputs[i].bytes, inputs[i].size), inputs[i].format);
+}
+
 static void legacy_values(void **state) {
     static const char *const types[LEGACY_TEXTS] = { "inuse_space", "inuse_space", "delay", "goroutine" };
     (void)state;
@@ -361,7 +381,8 @@ int main(void) {
         cmocka_unit_test(reading_by_number),
         cmocka_unit_test(there_and_back),        cmocka_unit_test(arguments),
         cmocka_unit_test(input_limit),           cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(out_of_memory_symbolicating), cmocka_unit_test(legacy_values), cmocka_unit_test(legacy_out_of_memory),
+        cmocka_unit_test(out_of_memory_symbolicating), cmocka_unit_test(legacy_values), cmocka_unit_test(kinds_of_input),
+        cmocka_unit_test(legacy_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
