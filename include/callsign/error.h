@@ -1,7 +1,8 @@
 /* Callsign: status codes and errors.
  *
  * Every function that can fail returns a csn_status. It also fills the caller's csn_error, unless that pointer is
- * NULL. The library never prints, never sets errno, and keeps no global or thread-local state. */
+ * NULL. The library never prints, and keeps no global or thread-local state. Nothing is reported through errno: its
+ * value after a call means nothing, whether the call failed or not. */
 #ifndef CALLSIGN_ERROR_H
 #define CALLSIGN_ERROR_H
 
@@ -51,7 +52,7 @@ struct csn_error {
 };
 
 #define CSN_ERROR_INIT { 0, 0, 0, { 0 }, { 0 } }
-/* Sets *err to CSN_ERROR_INIT, for languages without the macro. */
+/* Sets *err to CSN_ERROR_INIT, for languages without the macro. `err` may be NULL. */
 CSN_API void csn_error_init(struct csn_error *err);
 
 /* Returns the message of an error: the affected item, its position and the values involved. Never NULL; valid as long

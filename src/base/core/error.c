@@ -36,7 +36,9 @@ const char *csn_status_name(csn_status status) {
     }
 }
 
-void csn_error_init(struct csn_error *err) { *err = (struct csn_error)CSN_ERROR_INIT; }
+void csn_error_init(struct csn_error *err) {
+    if (err) *err = (struct csn_error)CSN_ERROR_INIT;
+}
 
 const char *csn_error_text(const struct csn_error *err) {
     if (!err) return "no details were asked for";

@@ -70,6 +70,7 @@ static void null_is_fine(void **state) {
     assert_int_equal(csni_fail_os(NULL, ENOENT, "open"), CSN_E_IO);
     assert_int_equal(csni_fail_memory(NULL, 1), CSN_E_MEMORY);
     assert_non_null(csn_error_text(NULL));
+    csn_error_init(NULL);
 }
 
 static void long_texts_are_cut(void **state) {
