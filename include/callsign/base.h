@@ -71,8 +71,8 @@ CSN_API void csn_bytes_free(struct csn_bytes *bytes);
  * and similar file systems are copied instead. */
 struct csn_file;
 /* Opens the file at `path`. The caller releases *out with csn_file_close().
- * CSN_OK, CSN_E_IO, CSN_E_UNSUPPORTED (not a regular file), CSN_E_LIMIT (does not fit into the address space),
- * CSN_E_MEMORY. The error text does not contain the path. */
+ * CSN_OK, CSN_E_IO, CSN_E_UNSUPPORTED (not a regular file; os_error is EISDIR if it is a folder, 0 on Windows),
+ * CSN_E_LIMIT (does not fit into the address space), CSN_E_MEMORY. The error text does not contain the path. */
 CSN_API csn_status csn_file_open(const char *path, struct csn_file **out, struct csn_error *err);
 /* Closes the file. `file` may be NULL. */
 CSN_API void csn_file_close(struct csn_file *file);

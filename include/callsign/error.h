@@ -45,7 +45,7 @@ enum { CSN_ERROR_TEXT_SIZE = 232 };
  * nothing. Every parameter of this type may be NULL. */
 struct csn_error {
     int32_t code;             /* a CSN_E_ value, or CSN_OK */
-    int32_t os_error;         /* errno of the failed system call, or 0 */
+    int32_t os_error;         /* errno of the failed system call; EISDIR: a folder that is no file; 0: none */
     uint64_t offset;          /* byte offset within `section`, or within the file */
     char section[24];         /* ".debug_line", "FunctionInfo", "" where there is none */
     char text[CSN_ERROR_TEXT_SIZE]; /* one line, NUL-terminated, without the file's name */

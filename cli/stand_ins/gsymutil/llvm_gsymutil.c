@@ -243,7 +243,7 @@ static struct csn_index *open_gsym(const char *path) {
     }
     const bool is_short = status != CSN_OK && !err.os_error && is_shorter_than_a_header(path);
     const char *why = is_short ? "not enough data for a GSYM header" : "not a GSYM file";
-    fprintf(stderr, "%s: %s\n", path, status == CSN_E_IO && err.os_error ? strerror(err.os_error) : why);
+    fprintf(stderr, "%s: %s\n", path, status != CSN_OK && err.os_error ? strerror(err.os_error) : why);
     return NULL;
 }
 

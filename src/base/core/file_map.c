@@ -16,10 +16,10 @@
 
 static csn_status check_kind(const struct stat *st, struct csn_error *err) {
     if (S_ISREG(st->st_mode)) return CSN_OK;
-    if (!S_ISDIR(st->st_mode)) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "is not a regular file");
-    csni_fail(err, CSN_E_IO, NULL, 0, "is a directory");
-    if (err) err->os_error = EISDIR;
-    return CSN_E_IO;
+    const bool is_folder = S_ISDIR(st->st_mode);
+    csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, is_folder ? "is a directory" : "is not a regular file");
+    if (err && is_folder) err->os_error = EISDIR;
+    return CSN_E_UNSUPPORTED;
 }
 
 /* Files of /proc and the like are made up when they are read, and their size is 0. Their bytes go into a memory file,

@@ -19,7 +19,7 @@ static csn_status check_kind(HANDLE file, struct csn_error *err) {
     BY_HANDLE_FILE_INFORMATION info;
     if (GetFileType(file) != FILE_TYPE_DISK || !GetFileInformationByHandle(file, &info))
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "is not a regular file");
-    if (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) return csni_fail(err, CSN_E_IO, NULL, 0, "is a directory");
+    if (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "is a directory");
     return CSN_OK;
 }
 

@@ -85,9 +85,9 @@ static void input_free_path(const struct csn_allocator *alloc, char *path) {
 static csn_status only_entry(const struct csn_allocator *alloc, const char *folder, char **out, struct csn_error *err) {
     DIR *dir = opendir(folder);
     if (!dir) {
-        csni_fail(err, CSN_E_IO, NULL, 0, "is a directory, and no dSYM bundle: there is no %s", folder);
+        csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "is a directory, and no dSYM bundle: there is no %s", folder);
         if (err) err->os_error = EISDIR;
-        return CSN_E_IO;
+        return CSN_E_UNSUPPORTED;
     }
     char *found = NULL;
     csn_status status = CSN_OK;

@@ -107,7 +107,7 @@ static void empty_file(void **state) {
 static void not_files(void **state) {
     (void)state;
     check_refused(at("missing"), CSN_E_IO, ENOENT, "No such file or directory");
-    check_refused(folder, CSN_E_IO, EISDIR, "is a directory");
+    check_refused(folder, CSN_E_UNSUPPORTED, EISDIR, "is a directory");
     check_refused("/dev/null", CSN_E_UNSUPPORTED, 0, "is not a regular file");
     check_refused("", CSN_E_IO, ENOENT, "No such file or directory");
     /* Would wait for a writer forever. */
