@@ -92,7 +92,8 @@ CSN_API void csn_arrow_options_init(struct csn_arrow_options *options);
  * before it begins.
  * schema, array: moved in; the callee releases both, also on failure. *out_schema and *out_array belong to the caller, who
  * calls their release(). Any thread may release them.
- * CSN_OK; CSN_E_UNSUPPORTED: a type that is not listed above; CSN_E_ARGUMENT: no such field, no store for a module
+ * CSN_OK; CSN_E_UNSUPPORTED: a type that is not listed above, an array with a negative length, unknown flags or fields;
+ * CSN_E_ARGUMENT: no such field, no store for a module
  * column, or no symbolicator for stacks; CSN_E_LIMIT: more than 2^31 - 1 frames or string bytes: pass smaller batches;
  * CSN_E_MEMORY. One thread at a time for each symbolicator and store.
  * Cost: sorts the addresses, looks each distinct one up once in ascending order, and reads each distinct string once. */

@@ -14,10 +14,11 @@
  * Later versions may add fields at the end of an options struct. Such a struct begins with struct_size, the size that
  * it had when the program was compiled. Initialise it with `struct csn_x x = CSN_X_INIT;`, or with csn_x_init(&x) in
  * languages without the macro. Both set all other fields to 0, which always selects the default. A field that the
- * running library does not know must be 0; otherwise the call fails with CSN_E_UNSUPPORTED. csn_x_init() sets only
- * the fields that existed in the first release with the library's soname. A result struct that may grow, such as
- * csn_index_info, is passed together with its size. The library sets the fields that it does not know to 0. The size
- * of every other struct is fixed; its `reserved` fields are 0. */
+ * running library does not know must be 0, and so must `reserved` fields and bits of `flags` without a name; otherwise
+ * the call fails with CSN_E_UNSUPPORTED. csn_x_init() sets only the fields that existed in the first release with the
+ * library's soname. A result struct that may grow, such as csn_index_info, is passed together with its size. The
+ * library sets the fields that it does not know to 0. The size of every other struct is fixed; its `reserved` fields
+ * are 0, and where the caller fills the struct, another value is CSN_E_UNSUPPORTED, too. */
 #ifdef __cplusplus
 extern "C++" {
 template <typename Sized> inline Sized csn_sized() {

@@ -208,6 +208,7 @@ struct csn_lookup {
 };
 
 /* Looks up one address as csn_index_lookup() does, but does not read any string. `out` may be NULL.
+ * CSN_E_UNSUPPORTED: unknown mode.
  * Any thread; no allocation; async-signal-safe. */
 CSN_API csn_status csn_index_lookup_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
                                          struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
@@ -239,8 +240,8 @@ CSN_API void csn_lookup_batch_init(struct csn_lookup_batch *batch);
  * addresses. It is less than `count` when the array of frames is full, but at least 1 unless `count` is 0: call again
  * with the remaining addresses. A damaged record affects only its own addresses; look them up individually to get the
  * error text.
- * CSN_OK; CSN_E_ARGUMENT: frame_capacity is too small; CSN_E_UNSUPPORTED: the batch has fields that this version does
- * not know.
+ * CSN_OK; CSN_E_ARGUMENT: frame_capacity is too small; CSN_E_UNSUPPORTED: the batch has a mode or fields that this
+ * version does not know.
  * Any thread; no allocation; async-signal-safe. */
 CSN_API csn_status csn_index_lookup_batch(const struct csn_index *index, const struct csn_lookup_batch *batch, size_t *out_done,
                                           struct csn_error *err);

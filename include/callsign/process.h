@@ -43,7 +43,8 @@ CSN_API void csn_process_maps_destroy(struct csn_process_maps *maps); /* `maps` 
  * These functions copy their arguments. A new mapping replaces the parts of earlier mappings of the same process that
  * it overlaps, as mmap(2) does. `pid` only distinguishes processes: it may be any number, such as 0 for a text
  * without process ids.
- * CSN_OK; CSN_E_ARGUMENT: the range is empty, or the path is empty or contains a NUL; CSN_E_MEMORY.
+ * CSN_OK; CSN_E_ARGUMENT: the range is empty, or the path is empty or contains a NUL; CSN_E_UNSUPPORTED: unknown flags or
+ * fields; CSN_E_MEMORY.
  * Cost: logarithmic in the number of known mappings, but for moving 8 bytes of each. */
 enum { CSN_BUILD_ID_MAX = 32 };
 

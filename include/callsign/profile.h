@@ -71,7 +71,7 @@ CSN_API uint32_t csn_profile_detect(const void *bytes, size_t size);
 /* ---- building ----
  *
  * For programs that read other formats. Strings are copied. Each function returns CSN_OK, CSN_E_LIMIT (more than 2^32 - 2
- * things of a kind), CSN_E_ARGUMENT (a number that does not exist) or CSN_E_MEMORY. */
+ * things of a kind), CSN_E_ARGUMENT (a number that does not exist), CSN_E_UNSUPPORTED (unknown flags or fields) or CSN_E_MEMORY. */
 
 /* Begins an input. Samples of different inputs are never added up. */
 CSN_API csn_status csn_profile_begin_input(struct csn_profile *profile, struct csn_str name, struct csn_error *err);

@@ -46,7 +46,7 @@ struct csn_module {
  * to. Where modules overlap, a pc belongs to the module with the highest start; of two with the same start, to the
  * later one. Results from an index stay in the cache even when its module is replaced. Keep every index open until
  * csn_symbolicator_forget() or csn_symbolicator_destroy().
- * CSN_OK, CSN_E_LIMIT (too many modules), CSN_E_MEMORY.
+ * CSN_OK, CSN_E_LIMIT (too many modules), CSN_E_UNSUPPORTED (`reserved` is not 0), CSN_E_MEMORY.
  * Cost: O(n log n). */
 CSN_API csn_status csn_symbolicator_set_modules(struct csn_symbolicator *symbolicator, const struct csn_module *modules,
                                                 size_t count, struct csn_error *err);
@@ -77,7 +77,7 @@ CSN_API bool csn_is_signal_frame(struct csn_str function);
 struct csn_stack_frame {
     uint64_t pc;
     uint32_t module; /* with CSN_STACK_ADDRESS */
-    uint32_t flags;
+    uint32_t flags;  /* CSN_STACK_ */
 };
 
 /* How the name of a frame was chosen. */
@@ -145,7 +145,7 @@ struct csn_stack_answer {
  * return addresses; flags override that. A return address is looked up at the byte before it. *out points to
  * frame_count answers. They, and everything they point to, stay valid until the next call with this symbolicator.
  * CSN_OK, also if frames are unknown; CSN_E_LIMIT: more frames than max_frames; CSN_E_ARGUMENT: a frame has a module
- * number that does not exist; CSN_E_MEMORY. The symbolicator remains usable after a failure.
+ * number that does not exist; CSN_E_UNSUPPORTED: unknown flags; CSN_E_MEMORY. The symbolicator remains usable after a failure.
  * Cost: one lookup for each address that is not in the cache. Pattern matching is limited, whatever the index
  * contains. */
 CSN_API csn_status csn_symbolicator_answer(struct csn_symbolicator *symbolicator, const struct csn_stack_frame *frames,

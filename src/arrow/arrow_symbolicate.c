@@ -69,6 +69,7 @@ csn_status csn_symbolicate_arrow(struct csn_symbolicator *symbolicator, struct A
     *out_schema = (struct ArrowSchema){ 0 };
     *out_array = (struct ArrowArray){ 0 };
     csn_status status = options ? csni_options_copy(&known, sizeof known, options, options->struct_size, err) : CSN_OK;
+    if (status >= 0) status = csni_check_reserved("csn_arrow_options.reserved", known.reserved, err);
     struct csni_arrow_session s = { .options = &known, .symbolicator = symbolicator,
                                     .alloc = csni_allocator_or_default(known.allocator),
                                     .with_dictionary = !(known.flags & CSN_ARROW_PLAIN_STRINGS) };

@@ -18,6 +18,8 @@ void csn_builder_options_init(struct csn_builder_options *options) {
 csn_status csn_builder_create(const struct csn_builder_options *options, struct csn_builder **out, struct csn_error *err) {
     struct csn_builder_options own = CSN_BUILDER_OPTIONS_INIT;
     if (options) CSNI_TRY(csni_options_copy(&own, sizeof own, options, options->struct_size, err));
+    for (size_t i = 0; i < sizeof own.reserved; i++)
+        CSNI_TRY(csni_check_reserved("csn_builder_options.reserved", own.reserved[i], err));
     const struct csni_output *output = csni_output_of(own.format);
     if (!output) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "output format %u is not known", own.format);
     const size_t uuid_max = csni_gsym_build_id_max(CSNI_GSYM_WRITE_V1);

@@ -41,5 +41,7 @@ csn_status csni_convert_options_copy(const struct csn_convert_options *given, st
     common->gsection = &out->gsection;
     common->bsym = &out->bsym;
     common->breakpad = &out->breakpad;
+    CSNI_TRY(csni_check_reserved("csn_convert_options.reserved", common->reserved, err));
+    CSNI_TRY(csni_check_reserved("csn_gsection_options.reserved", out->gsection.reserved, err));
     return CSN_OK;
 }

@@ -25,6 +25,7 @@ static csn_status read_embedded_options(const struct csn_embed_options *given, s
                                         struct csn_error *err) {
     csn_embed_options_init(&out->options);
     if (given) CSNI_TRY(csni_options_copy(&out->options, sizeof out->options, given, given->struct_size, err));
+    CSNI_TRY(csni_check_reserved("csn_embed_options.reserved", out->options.reserved, err));
     out->alloc = csni_allocator_or_default(out->options.allocator);
     uint32_t unknown = out->options.flags & ~(uint32_t)(CSN_EMBED_LOADED | CSN_EMBED_DROP_SIGNATURE | CSN_EMBED_FORCE);
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown embedding flags 0x%x", unknown);

@@ -35,6 +35,8 @@ csn_status csn_index_lookup_batch(const struct csn_index *index, const struct cs
                                   struct csn_error *err) {
     struct csn_lookup_batch batch = CSN_LOOKUP_BATCH_INIT;
     CSNI_TRY(csni_options_copy(&batch, sizeof batch, given, given->struct_size, err));
+    CSNI_TRY(csni_check_reserved("csn_lookup_batch.reserved", batch.reserved, err));
+    if (batch.mode > CSN_LOOKUP_LLVM) return csni_index_fail_mode(batch.mode, err);
     if (batch.frame_capacity < CSNI_BATCH_FRAMES_EACH)
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "csn_index_lookup_batch: room for %zu frames, need >= %d",
                          batch.frame_capacity, CSNI_BATCH_FRAMES_EACH);

@@ -22,10 +22,15 @@ csn_status csn_index_lookup(const struct csn_index *index, uint64_t addr, struct
     return index->format->lookup(index, addr, frames, cap, out_count, err);
 }
 
+csn_status csni_index_fail_mode(uint32_t mode, struct csn_error *err) {
+    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "lookup mode %u is not known, need <= %d", mode, CSN_LOOKUP_LLVM);
+}
+
 csn_status csn_index_lookup_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
                                  struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
                                  struct csn_error *err) {
     struct csn_lookup ignored;
+    if ((uint32_t)mode > CSN_LOOKUP_LLVM) return csni_index_fail_mode((uint32_t)mode, err);
     return index->format->lookup_refs(index, addr, mode, frames, cap, out ? out : &ignored, err);
 }
 

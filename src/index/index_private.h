@@ -18,6 +18,9 @@ struct csni_index_source {
     struct csni_span image, section; /* the image of that object, and the section with the index; empty: it carries none */
 };
 
+/* CSN_E_UNSUPPORTED, for a mode that is none of enum csn_lookup_mode. */
+CSNI_COLD csn_status csni_index_fail_mode(uint32_t mode, struct csn_error *err);
+
 /* Many lookups on their way: frames of one after those of the other. */
 struct csni_index_batch {
     const struct csn_index *index;

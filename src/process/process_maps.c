@@ -78,6 +78,8 @@ static csn_status add_given(struct csn_process_maps *maps, uint64_t pid, const s
                             bool is_image, struct csn_error *err) {
     struct csn_process_mapping m = CSN_PROCESS_MAPPING_INIT;
     CSNI_TRY(csni_options_copy(&m, sizeof m, given, given->struct_size, err));
+    CSNI_TRY(csni_check_reserved("csn_process_mapping.reserved", m.reserved, err));
+    if (!is_image) CSNI_TRY(csni_check_flags("csn_process_mapping.flags", m.flags, CSN_MAPPING_EXECUTABLE, err));
     if (m.start >= m.end) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "a mapping without bytes");
     if (!m.path.len || memchr(m.path.ptr, 0, m.path.len))
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the path of a mapping is empty or has a NUL in it");

@@ -1,6 +1,7 @@
 /* Strings, modules, locations, stacks and samples: each distinct one once. */
 #include <string.h>
 
+#include "base/core/sized.h"
 #include "base/hash.h"
 #include "profile/profile_private.h"
 
@@ -92,6 +93,7 @@ static bool module_equals(const void *context, uint32_t number, const void *key)
 
 csn_status csn_profile_add_module(struct csn_profile *p, const struct csn_profile_module *given, uint32_t *out,
                                   struct csn_error *err) {
+    CSNI_TRY(csni_check_reserved("csn_profile_module.reserved", given->reserved[0] | given->reserved[1], err));
     struct profile_module module = { .start = given->start, .end = given->end, .file_off = given->file_off };
     if (given->build_id && given->build_id_size) {
         module.build_id_size = given->build_id_size < CSN_BUILD_ID_MAX ? (uint32_t)given->build_id_size : CSN_BUILD_ID_MAX;
@@ -187,6 +189,9 @@ csn_status csni_profile_add_location(struct csn_profile *p, const struct csn_pro
 
 csn_status csn_profile_add_location(struct csn_profile *p, const struct csn_profile_location *given, uint32_t *out,
                                     struct csn_error *err) {
+    const uint32_t known = CSN_STACK_EXACT | CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER;
+    CSNI_TRY(csni_check_flags("csn_profile_location.flags", given->flags, known, err));
+    CSNI_TRY(csni_check_reserved("csn_profile_location.reserved", given->reserved[0] | given->reserved[1], err));
     return csni_profile_add_location(p, given, 0, 0, out, err);
 }
 
@@ -310,6 +315,7 @@ int64_t *csni_profile_sample(struct csn_profile *p, const struct profile_sample_
 
 csn_status csn_profile_add_sample(struct csn_profile *p, const struct csn_profile_sample *sample, struct csn_error *err) {
     struct profile_sample_row row = { .stack = sample->stack, .time_ns = sample->time_ns };
+    CSNI_TRY(csni_check_reserved("csn_profile_sample.reserved", sample->reserved[0] | sample->reserved[1], err));
     if (sample->stack >= p->nodes.count) return fail_number(err, "stack", sample->stack, p->nodes.count);
     if (sample->value_count > p->value_count) return fail_number(err, "value type", sample->value_count - 1, p->value_count);
     if (!p->inputs.count) CSNI_TRY(csn_profile_begin_input(p, CSN_STR(""), err));

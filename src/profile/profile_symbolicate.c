@@ -390,6 +390,7 @@ csn_status csn_profile_symbolicate(struct csn_profile *p, struct csn_store *stor
                                    struct csn_error *err) {
     struct csn_profile_symbolicate_options options = CSN_PROFILE_SYMBOLICATE_OPTIONS_INIT;
     if (given) CSNI_TRY(csni_options_copy(&options, sizeof options, given, given->struct_size, err));
+    CSNI_TRY(csni_check_reserved("csn_profile_symbolicate_options.reserved", options.reserved, err));
     const uint32_t unknown = options.flags & ~(uint32_t)CSN_PROFILE_MANGLED;
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown flags 0x%x for symbolicating a profile", unknown);
     struct symbolication s = { .p = p, .err = err, .mangled = options.flags & CSN_PROFILE_MANGLED };

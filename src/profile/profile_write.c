@@ -41,6 +41,7 @@ static csn_status copy_write_options(struct csn_profile_write_options *options, 
                                      struct csn_error *err) {
     *options = (struct csn_profile_write_options)CSN_PROFILE_WRITE_OPTIONS_INIT;
     if (given) CSNI_TRY(csni_options_copy(options, sizeof *options, given, given->struct_size, err));
+    CSNI_TRY(csni_check_reserved("csn_profile_write_options.reserved", options->reserved, err));
     const uint32_t unknown = options->flags & ~(uint32_t)CSN_PROFILE_PLAIN;
     return unknown ? csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown flags 0x%x for writing a profile", unknown) : CSN_OK;
 }

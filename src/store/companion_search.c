@@ -106,6 +106,7 @@ csn_status csn_companion_search_resolve(void *search, const struct csn_companion
                                         struct csn_error *err) {
     struct csn_companion_request request = { .struct_size = sizeof request };
     CSNI_TRY(csni_options_copy(&request, sizeof request, given, given->struct_size, err));
+    CSNI_TRY(csni_check_reserved("csn_companion_request.reserved", request.reserved, err));
     struct csni_locate_query query = { .search = search, .request = &request, .out = out, .err = err, .skip = request.skip };
     query.has_image = request.image_path && stat(request.image_path, &query.image) == 0;
     csn_status status = locate_companion(&query);

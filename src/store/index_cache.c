@@ -18,6 +18,7 @@ void csn_cache_options_init(struct csn_cache_options *options) { *options = (str
 csn_status csn_cache_open(const char *dir, const struct csn_cache_options *given, struct csn_cache **out, struct csn_error *err) {
     struct csn_cache_options options = CSN_CACHE_OPTIONS_INIT;
     if (given) CSNI_TRY(csni_options_copy(&options, sizeof options, given, given->struct_size, err));
+    CSNI_TRY(csni_check_reserved("csn_cache_options.reserved", options.reserved, err));
     size_t len = dir ? strlen(dir) : 0;
     if (!len) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the folder of the cache has no name");
     size_t max = CSNI_CACHE_PATH_SIZE - 2 * CSNI_CACHE_ID_MAX - SUFFIX_MAX;

@@ -61,10 +61,18 @@ void csn_symbolicator_destroy(struct csn_symbolicator *s) {
     csni_free(s->alloc, s, sizeof(*s));
 }
 
+static csn_status check_modules(const struct csn_module *modules, size_t count, struct csn_error *err) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < sizeof modules->reserved / sizeof *modules->reserved; k++)
+            CSNI_TRY(csni_check_reserved("csn_module.reserved", modules[i].reserved[k], err));
+    return CSN_OK;
+}
+
 csn_status csn_symbolicator_set_modules(struct csn_symbolicator *s, const struct csn_module *modules, size_t count,
                                         struct csn_error *err) {
     if (count >= CSNI_NO_MODULE)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "modules: %zu, limit %u", count, CSNI_NO_MODULE - 1);
+    CSNI_TRY(check_modules(modules, count, err));
     if (count != s->module_count) {
         drop_modules(s);
         s->modules = csni_alloc_zeroed(s->alloc, count, sizeof(*modules));
@@ -175,15 +183,29 @@ static void begin_answer(const struct csni_frame_state *at, struct csn_stack_ans
     }
 }
 
+/* `flags`: all bits of the frames from `begin` to `end`, so that one look is enough where all are known. */
+static csn_status check_frame_flags(const struct csn_stack_frame *frames, size_t begin, size_t end, uint32_t flags,
+                                    struct csn_error *err) {
+    const uint32_t known = CSN_STACK_ADDRESS | CSN_STACK_EXACT | CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER |
+                           CSN_STACK_UNRELIABLE;
+    if (!(flags & ~known)) return CSN_OK;
+    while (begin + 1 < end && !(frames[begin].flags & ~known)) begin++;
+    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "frame %zu: csn_stack_frame.flags is 0x%x, this version does not know 0x%x",
+                     begin, frames[begin].flags, frames[begin].flags & ~known);
+}
+
 /* The frames' sites, a block at a time. */
 static csn_status find_sites(struct csni_stack_walk *walk, const struct csn_stack_frame *frames, struct csn_error *err) {
     struct csn_symbolicator *s = walk->s;
     for (size_t begin = 0; begin < walk->count; begin += BLOCK_FRAMES) {
         size_t end = walk->count - begin < BLOCK_FRAMES ? walk->count : begin + BLOCK_FRAMES;
+        uint32_t flags = 0;
         for (size_t i = begin; i < end; i++) {
             walk->frames[i] = (struct csni_frame_state){ 0 };
+            flags |= frames[i].flags;
             CSNI_TRY(locate_frame(s, &frames[i], i, &walk->frames[i], err));
         }
+        CSNI_TRY(check_frame_flags(frames, begin, end, flags, err));
         for (size_t i = begin; i < end; i++) csni_site_cache_prefetch_site(&s->sites, walk->frames[i].hash);
         for (size_t i = begin; i < end; i++) {
             CSNI_TRY(find_frame(s, &frames[i], i, i ? &walk->frames[i - 1] : NULL, &walk->frames[i], walk->budget, err));

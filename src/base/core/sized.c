@@ -18,6 +18,16 @@ csn_status csni_options_copy(void *out, size_t out_size, const void *given, size
     return CSN_OK;
 }
 
+csn_status csni_check_reserved(const char *field, uint64_t value, struct csn_error *err) {
+    if (!value) return CSN_OK;
+    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "%s is %llu, this version knows 0 only", field, (unsigned long long)value);
+}
+
+csn_status csni_check_flags(const char *field, uint32_t flags, uint32_t known, struct csn_error *err) {
+    if (!(flags & ~known)) return CSN_OK;
+    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "%s is 0x%x, this version does not know 0x%x", field, flags, flags & ~known);
+}
+
 void csni_result_copy(void *out, size_t out_size, const void *own, size_t own_size) {
     size_t common = out_size < own_size ? out_size : own_size;
     memcpy(out, own, common);
