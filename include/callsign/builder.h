@@ -18,7 +18,7 @@ struct csn_builder;
 struct csn_builder_options {
     size_t struct_size;                    /* set by CSN_BUILDER_OPTIONS_INIT */
     const struct csn_allocator *allocator; /* NULL: malloc */
-    uint64_t base_address;                 /* image base; used if has_base_address */
+    uint64_t base_address;                 /* image base; used if has_base_address. No function may start below it */
     const uint8_t *uuid;                   /* build id, copied; at most 20 bytes in GSYM version 1 */
     size_t uuid_size;
     uint8_t has_base_address;              /* 0: the image base is the lowest function's start */
@@ -29,7 +29,12 @@ struct csn_builder_options {
 #define CSN_BUILDER_OPTIONS_INIT CSN_SIZED_INIT(csn_builder_options)
 CSN_API void csn_builder_options_init(struct csn_builder_options *options);
 
-/* Creates an empty builder. `options` may be NULL. The caller releases *out with csn_builder_destroy(). */
+/* Creates an empty builder. `options` may be NULL. The caller releases *out with csn_builder_destroy().
+ * The index of GSYM versions 1 and 2 has options.base_address as its base, and Breakpad counts addresses from there. A
+ * GSYM section has it if it is 64 KiB or more, otherwise the lowest start. BSYM has none: addresses count from there
+ * only where they do not fit 32 bits.
+ * CSN_OK; CSN_E_UNSUPPORTED: unknown fields or format; CSN_E_LIMIT: the build id is too long; CSN_E_ARGUMENT: uuid is
+ * NULL and uuid_size is not 0; CSN_E_MEMORY. */
 CSN_API csn_status csn_builder_create(const struct csn_builder_options *options, struct csn_builder **out,
                                       struct csn_error *err);
 /* Releases the builder and what was added. `builder` may be NULL. */
@@ -40,7 +45,9 @@ CSN_API csn_status csn_builder_add_file(struct csn_builder *builder, struct csn_
                                         uint32_t *out_file, struct csn_error *err);
 
 /* Begins the function [start, start + size), size < 4 GiB. Everything added until the next function begins belongs to
- * it. */
+ * it.
+ * CSN_E_ARGUMENT: `start` is below options.base_address, the name is empty, or an inlined call is open; CSN_E_LIMIT:
+ * `size` is too large, or the function would end after the last address. */
 CSN_API csn_status csn_builder_begin_function(struct csn_builder *builder, uint64_t start, uint64_t size,
                                               struct csn_str name, struct csn_error *err);
 /* Adds a line row. Rows are in ascending address order and lie within the function; otherwise CSN_E_ARGUMENT. */
@@ -53,7 +60,7 @@ CSN_API csn_status csn_builder_begin_inline(struct csn_builder *builder, const s
                                             uint32_t call_line, struct csn_error *err);
 CSN_API csn_status csn_builder_end_inline(struct csn_builder *builder, struct csn_error *err);
 /* Adds a call whose return address is start + return_offset. `patterns` are regular expressions for the callee's
- * name. */
+ * name. `flags`: CSN_CALL_SITE_INTERNAL, CSN_CALL_SITE_EXTERNAL; others are CSN_E_ARGUMENT. */
 CSN_API csn_status csn_builder_add_call_site(struct csn_builder *builder, uint64_t return_offset, uint32_t flags,
                                              const struct csn_str *patterns, size_t pattern_count,
                                              struct csn_error *err);

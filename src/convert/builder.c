@@ -122,6 +122,10 @@ csn_status csn_builder_begin_function(struct csn_builder *b, uint64_t start, uin
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "%zu inlined calls are still open", b->open_inlines.count);
     if (!name.len) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the function at 0x%llx has no name",
                                     (unsigned long long)start);
+    /* No format has offsets below its base: GSYM's would wrap around, Breakpad's are not written. */
+    if (b->options.has_base_address && start < b->options.base_address)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the function at 0x%llx is below the base address 0x%llx",
+                         (unsigned long long)start, (unsigned long long)b->options.base_address);
     if (size <= UINT32_MAX && start > UINT64_MAX - size)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the function at 0x%llx has 0x%llx bytes, it would end past the last address",
                          (unsigned long long)start, (unsigned long long)size);

@@ -79,6 +79,59 @@ static void options_are_checked(void **state) {
     csn_builder_destroy(NULL);
 }
 
+/* Below its base address an index has no place for a function. */
+static void functions_below_the_base(void **state) {
+    (void)state;
+    static const uint32_t formats[] = { CSN_FORMAT_GSYM_V1, CSN_FORMAT_GSYM_V2, CSN_FORMAT_GSYM_SECTION, CSN_FORMAT_BSYM,
+                                        CSN_FORMAT_BREAKPAD };
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        struct csn_builder *b;
+        struct csn_bytes out;
+        struct csn_builder_options o = CSN_BUILDER_OPTIONS_INIT;
+        o.format = formats[i];
+        o.base_address = 0x1000;
+        OK(csn_builder_create(&o, &b, NULL)); /* not said to be given */
+        OK(csn_builder_begin_function(b, 0x100, 16, str("low"), NULL));
+        csn_builder_destroy(b);
+        o.has_base_address = 1;
+        OK(csn_builder_create(&o, &b, NULL));
+        EXPECT(csn_builder_begin_function(b, 0xfff, 16, str("low"), &err), CSN_E_ARGUMENT,
+               "the function at 0xfff is below the base address 0x1000");
+        EXPECT(csn_builder_add_row(b, 0xfff, 0, 1, &err), CSN_E_ARGUMENT, "begin a function first");
+        OK(csn_builder_begin_function(b, 0x1000, 16, str("first"), NULL));
+        OK(csn_builder_begin_function(b, 0x2000, 16, str("second"), NULL));
+        OK(csn_builder_save_memory(b, &out, NULL));
+        csn_bytes_free(&out);
+        csn_builder_destroy(b);
+    }
+}
+
+/* A base far below: the table has offsets of 8 bytes. */
+static void a_base_far_below(void **state) {
+    (void)state;
+    struct csn_builder *b;
+    struct csn_bytes out;
+    struct csn_index *index;
+    struct csn_index_info info;
+    struct csn_frame frame;
+    size_t count;
+    struct csn_builder_options o = CSN_BUILDER_OPTIONS_INIT;
+    o.base_address = 0x1000;
+    o.has_base_address = 1;
+    OK(csn_builder_create(&o, &b, NULL));
+    OK(csn_builder_begin_function(b, UINT64_MAX - 0xff, 16, str("last"), NULL));
+    OK(csn_builder_save_memory(b, &out, NULL));
+    OK(csn_index_open_memory(out.ptr, out.size, NULL, &index, NULL));
+    csn_index_get_info(index, &info, sizeof info);
+    assert_true(info.base_address == 0x1000);
+    assert_int_equal(info.address_size, 8);
+    OK(csn_index_lookup(index, UINT64_MAX - 0xfe, &frame, 1, &count, NULL));
+    assert_int_equal(frame.offset, 1);
+    csn_index_close(index);
+    csn_bytes_free(&out);
+    csn_builder_destroy(b);
+}
+
 static void nothing_begun(void **state) {
     (void)state;
     struct csn_builder *b = create(NULL);
@@ -518,6 +571,8 @@ static int remove_folder(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_are_checked),
+        cmocka_unit_test(functions_below_the_base),
+        cmocka_unit_test(a_base_far_below),
         cmocka_unit_test(nothing_begun),
         cmocka_unit_test(functions),
         cmocka_unit_test(rows),
