@@ -21,7 +21,8 @@ struct csn_debug_info;
 struct csn_debug_info_options {
     size_t struct_size;                    /* set by CSN_DEBUG_INFO_OPTIONS_INIT */
     const struct csn_allocator *allocator; /* NULL: malloc; must outlive the result */
-    const char *arch;                      /* image of a universal file, as csn_image_list_memory() names it; NULL: the first */
+    const char *arch;                      /* the image that is wanted, as csn_image_list_memory() names it, also of a file that has only
+                                            * one; NULL: the first */
     csn_companion_resolver *resolver;      /* finds the debug file, the supplement and split DWARF; NULL: nothing is looked for */
     void *resolver_context;
 };
@@ -31,7 +32,8 @@ CSN_API void csn_debug_info_options_init(struct csn_debug_info_options *options)
 /* Opens the object file at `path` (ELF, Mach-O, PE, COFF, WebAssembly) and, where it has no DWARF of its own, its debug
  * file. An object without any debug information opens, too: it has symbols and no units. `options` may be NULL. The
  * caller releases *out with csn_debug_info_close().
- * CSN_OK; CSN_E_IO; CSN_E_UNSUPPORTED: not an object file; CSN_E_NOT_FOUND: no image for options->arch; CSN_E_FORMAT,
+ * CSN_OK; CSN_E_IO; CSN_E_UNSUPPORTED: not an object file; CSN_E_NOT_FOUND: no image for options->arch (a machine
+ * without a name fits any); CSN_E_FORMAT,
  * CSN_E_TRUNCATED: damaged headers; CSN_E_MEMORY.
  * Cost: reads headers, and inflates the DWARF sections that are compressed. */
 CSN_API csn_status csn_debug_info_open_file(const char *path, const struct csn_debug_info_options *options,

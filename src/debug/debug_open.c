@@ -158,6 +158,12 @@ static csn_status choose_slice(struct csn_debug_info *info, const char *arch, st
     return found ? CSN_OK : csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no image for '%s'", arch);
 }
 
+/* As conversions do: of a machine without a name anything is the image asked for. */
+static csn_status check_arch(const struct csni_object *object, const char *arch, struct csn_error *err) {
+    if (!arch || !*arch || !object->arch[0] || strcmp(arch, object->arch) == 0) return CSN_OK;
+    return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no image for '%s'; the file has %s", arch, object->arch);
+}
+
 static csn_status open_image(struct csn_debug_info *info, const char *path, const char *arch, struct csn_error *err) {
     struct csni_span slice;
     info->path_size = strlen(path) + 1;
@@ -168,6 +174,7 @@ static csn_status open_image(struct csn_debug_info *info, const char *path, cons
     CSNI_TRY(choose_slice(info, arch, &slice, err));
     const struct csni_object_options options = { .allocator = info->alloc, .file_is_mapped = true };
     CSNI_TRY(csni_object_open(slice, &options, &info->object, err));
+    if (slice.ptr == info->map.bytes.ptr) CSNI_TRY(check_arch(info->object, arch, err));
     find_debug_file(info);
     CSNI_TRY(open_file_dwarf(info, &info->main, info->debug ? info->debug : info->object, false, err));
     find_supplement(info);

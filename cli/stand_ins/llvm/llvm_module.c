@@ -422,6 +422,10 @@ static struct csn_debug_info *open_info(const char *path, const struct llvm_modu
     open.resolver_context = searches;
     open.arch = options->arch;
     *status = csn_debug_info_open_file(path, &open, &info, NULL);
+    if (*status == CSN_E_NOT_FOUND && open.arch && !llvm_is_universal(path)) { /* LLVM chooses only where there are several */
+        open.arch = NULL;
+        *status = csn_debug_info_open_file(path, &open, &info, NULL);
+    }
     if (*status == CSN_OK) {
         *used = searches; /* split DWARF is asked for later */
         return info;

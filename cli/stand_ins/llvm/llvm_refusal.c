@@ -153,6 +153,12 @@ static const char *elf_problem(const struct head *h) {
 
 /* ---- any file ---- */
 
+bool llvm_is_universal(const char *path) {
+    struct head h;
+    read_head(path, &h);
+    return is_universal(&h);
+}
+
 const char *llvm_refusal_before(const char *path, const char *arch, bool by_code) {
     struct head h;
     const char *why = by_code ? NULL : member_problem(path, arch);

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+/* Whether it is a file of several images, by its first bytes. */
+bool llvm_is_universal(const char *path);
 /* Why the file cannot be opened, or is none of which one object is chosen; NULL: it can be tried. `arch` may be NULL.
  * by_code: as llvm-gsymutil, which says of damage no more than that it is there. The text is good until the next call. */
 const char *llvm_refusal_before(const char *path, const char *arch, bool by_code);

@@ -426,6 +426,31 @@ static void versions(void **state) {
 
 /* ---- failures ---- */
 
+/* A file of one image is not taken for another machine's. */
+static void other_machines(void **state) {
+    (void)state;
+    static const char *const wrong[] = { "mips", "x86", "X86_64", "x86_64h" }, *const right[] = { "x86_64", "", NULL };
+    struct convert_sample s;
+    struct csn_debug_info *info;
+    struct csn_debug_info_options options = CSN_DEBUG_INFO_OPTIONS_INIT;
+    struct csni_span file = small_object(&s, 5, false);
+    write_path(file);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct csn_error err = CSN_ERROR_INIT;
+        char text[100];
+        options.arch = wrong[i];
+        snprintf(text, sizeof text, "no image for '%s'; the file has x86_64", wrong[i]);
+        assert_int_equal(csn_debug_info_open_file(path, &options, &info, &err), CSN_E_NOT_FOUND);
+        assert_string_equal(csn_error_text(&err), text);
+    }
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        options.arch = right[i];
+        assert_int_equal(csn_debug_info_open_file(path, &options, &info, NULL), CSN_OK);
+        csn_debug_info_close(info);
+    }
+    convert_sample_deinit(&s);
+}
+
 static csn_status open_whole(void *context, const struct csn_allocator *alloc) {
     (void)context;
     struct csn_debug_info *info;
@@ -456,6 +481,6 @@ static void failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(whole), cmocka_unit_test(split), cmocka_unit_test(damaged),
-                                        cmocka_unit_test(versions), cmocka_unit_test(failures) };
+                                        cmocka_unit_test(versions), cmocka_unit_test(other_machines), cmocka_unit_test(failures) };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }
