@@ -3,11 +3,13 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/core/fail.h"
 #include "base/file_output.h"
 #include "base/sink.h"
 #include "formats/bsym/write/bsym_write.h"
+#include "formats/gsym/read/gsym.h"
 #include "convert/call_sites/finish_batches.h"
 #include "convert/convert_options.h"
 #include "convert/coverage.h"
@@ -261,6 +263,16 @@ static csn_status convert_to_file(const struct csni_input *input, const struct c
     return status;
 }
 
+/* A program replaced by its index would be gone. An index loses nothing: it may be rewritten where it is. */
+static csn_status check_not_itself(const struct csni_input *input, const struct csn_convert_options *options,
+                                   const char *out_path, struct csn_error *err) {
+    struct stat in, out;
+    if (csni_is_gsym(options->format) && csni_gsym_recognize(input->file)) return CSN_OK;
+    if (!input->path || stat(input->path, &in) != 0 || stat(out_path, &out) != 0) return CSN_OK;
+    if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) return CSN_OK;
+    return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the output %s is the input itself, which it would replace", out_path);
+}
+
 csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
                             struct csn_convert_report *report, struct csn_error *err) {
     struct opened_input opened;
@@ -269,8 +281,10 @@ csn_status csn_convert_file(const char *path, const char *out_path, const struct
     CSNI_TRY(open_whole_input(path, &own.common, &opened, err));
     const struct destination segments = { .segments_path = out_path };
     bool has_segments = own.gsym.segment_size && csni_is_gsym(own.common.format);
-    csn_status status = has_segments ? run_conversion(&opened.input, &own.common, &segments, report, err)
-                                    : convert_to_file(&opened.input, &own.common, out_path, report, err);
+    csn_status status = has_segments ? CSN_OK : check_not_itself(&opened.input, &own.common, out_path, err);
+    if (status >= 0)
+        status = has_segments ? run_conversion(&opened.input, &own.common, &segments, report, err)
+                              : convert_to_file(&opened.input, &own.common, out_path, report, err);
     close_input(&opened, &own.common);
     return status;
 }

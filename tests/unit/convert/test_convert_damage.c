@@ -288,6 +288,43 @@ static void expect_file(const char *path, const void *bytes, size_t size) {
     assert_memory_equal(content, bytes, size);
 }
 
+static void expect_refused_onto(const char *out, const struct csn_convert_options *options, struct csni_span input) {
+    struct csn_error err = CSN_ERROR_INIT;
+    char text[200];
+    snprintf(text, sizeof text, "the output %s is the input itself, which it would replace", out);
+    assert_int_equal(csn_convert_file(in_path, out, options, NULL, &err), CSN_E_ARGUMENT);
+    assert_string_equal(csn_error_text(&err), text);
+    expect_file(in_path, input.ptr, input.size);
+}
+
+/* A program is not replaced by its index, whatever its file is called. An index may be. */
+static void expect_not_itself(struct csni_span program, const struct csn_bytes *index) {
+    static const char *const links[] = { "hard", "soft" };
+    char link_path[80];
+    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    struct csn_file *opened;
+    expect_refused_onto(in_path, NULL, program);
+    for (int soft = 0; soft < 2; soft++) {
+        snprintf(link_path, sizeof link_path, "%s/%s", folder, links[soft]);
+        assert_int_equal(soft ? symlink(in_path, link_path) : link(in_path, link_path), 0);
+        expect_refused_onto(link_path, NULL, program);
+        unlink(link_path);
+    }
+    assert_int_equal(csn_file_open(in_path, &opened, NULL), CSN_OK);
+    options.input = opened;
+    expect_refused_onto(in_path, &options, program);
+    csn_file_close(opened);
+
+    write_file(in_path, index->ptr, index->size);
+    options.input = NULL;
+    options.flags = CSN_CONVERT_STRICT;
+    assert_int_equal(csn_convert_file(in_path, in_path, &options, NULL, NULL), CSN_OK);
+    expect_file(in_path, index->ptr, index->size);
+    options.format = CSN_FORMAT_BREAKPAD;
+    expect_refused_onto(in_path, &options, (struct csni_span){ index->ptr, index->size });
+    write_file(in_path, program.ptr, program.size);
+}
+
 static void from_and_to_files(void **state) {
     (void)state;
     struct convert_sample s;
@@ -305,6 +342,7 @@ static void from_and_to_files(void **state) {
     assert_memory_equal(from_file.ptr, out.ptr, out.size);
     assert_int_equal(csn_convert_file(in_path, out_path, NULL, &report, &err), CSN_OK);
     expect_file(out_path, out.ptr, out.size);
+    expect_not_itself(file, &out);
     /* A conversion that fails leaves the old file. */
     write_file(in_path, file.ptr, 100);
     assert_true(csn_convert_file(in_path, out_path, NULL, &report, &err) < 0);
