@@ -17,7 +17,10 @@ static csn_status fail_type(const char *what, const struct ArrowSchema *schema, 
 /* An array with validity and `buffers` buffers at least. */
 static csn_status open_column(const struct ArrowArray *array, int64_t buffers, const char *what, struct csni_arrow_column *out,
                               struct csn_error *err) {
-    if (array->n_buffers < buffers || array->length < 0 || array->offset < 0)
+    if (array->length < 0 || array->offset < 0)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "column '%s' has the length %lld and the offset %lld, need >= 0", what,
+                         (long long)array->length, (long long)array->offset);
+    if (array->n_buffers < buffers)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "column '%s' has %lld buffers, need %lld", what,
                          (long long)array->n_buffers, (long long)buffers);
     out->array = array;

@@ -60,6 +60,9 @@ csn_status csni_arrow_input_open(const struct ArrowSchema *schema, const struct 
     *out = (struct csni_arrow_input){ .rows = array->length };
     out->is_list = !strcmp(schema->format, "+l") || !strcmp(schema->format, "+L");
     if (!out->is_list) return open_items(schema, array, options, out, err);
+    if (array->length < 0 || array->offset < 0)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "the Arrow list has the length %lld and the offset %lld, need >= 0",
+                         (long long)array->length, (long long)array->offset);
     if (array->n_buffers < 2 || array->n_children != 1 || schema->n_children != 1)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "the Arrow list has %lld children, need 1", (long long)array->n_children);
     out->list_width = schema->format[1] == 'l' ? 4 : 8;

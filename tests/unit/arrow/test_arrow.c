@@ -224,7 +224,32 @@ static void refused(void **state) {
     column_init(&c, "L", "pc", 1, NULL, zero, NULL);
     expect_refused(&c.schema, &c.array, &options, CSN_E_UNSUPPORTED, "unknown flags 0x40");
     options.flags = 0;
+    column_init(&c, "L", "address", -1, NULL, zero, NULL);
+    expect_refused(&c.schema, &c.array, &options, CSN_E_UNSUPPORTED,
+                   "column 'address' has the length -1 and the offset 0, need >= 0");
+    column_init(&c, "L", "address", 1, NULL, zero, NULL);
+    c.array.offset = -3;
+    expect_refused(&c.schema, &c.array, &options, CSN_E_UNSUPPORTED,
+                   "column 'address' has the length 1 and the offset -3, need >= 0");
+    column_init(&c, "L", "address", 1, NULL, zero, NULL);
+    c.array.n_buffers = 1;
+    expect_refused(&c.schema, &c.array, &options, CSN_E_UNSUPPORTED, "column 'address' has 1 buffers, need 2");
     struct nested n;
+    struct column list;
+    struct ArrowSchema *item_schema = &c.schema;
+    struct ArrowArray *item = &c.array;
+    column_init(&c, "L", "item", 2, NULL, zero, NULL);
+    column_init(&list, "+l", "", -1, NULL, zero, NULL);
+    list.schema.n_children = list.array.n_children = 1;
+    list.schema.children = &item_schema;
+    list.array.children = &item;
+    expect_refused(&list.schema, &list.array, &options, CSN_E_UNSUPPORTED,
+                   "the Arrow list has the length -1 and the offset 0, need >= 0");
+    column_init(&n.modules, "u", "module", 1, NULL, zero, "");
+    column_init(&n.addresses, "L", "address", 1, NULL, zero, NULL);
+    nest(&n, -1);
+    expect_refused(&n.outer.schema, &n.outer.array, &options, CSN_E_UNSUPPORTED,
+                   "column 'address' has the length -1 and the offset 0, need >= 0");
     column_init(&n.modules, "u", "module", 1, NULL, zero, "");
     column_init(&n.addresses, "L", "pc", 1, NULL, zero, NULL);
     nest(&n, 1);
