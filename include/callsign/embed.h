@@ -34,8 +34,9 @@ CSN_API void csn_embed_options_init(struct csn_embed_options *options);
 
 /* Writes to `out_path` a copy of the object file at `object_path` that contains the index. The index is a GSYM file of
  * either version, or an object that csn_convert_file() made with CSN_FORMAT_GSYM_SECTION. It replaces an index that the
- * object already contains. The same input gives the same bytes; permissions are those of the object. `out_path` is always
- * either the old file or the complete new one, and may equal `object_path`.
+ * object already contains. The same input gives the same bytes; permissions to read, write and execute are those of the
+ * object. Set-user-id, set-group-id and sticky bits are not kept: the file belongs to the caller. `out_path` is always either
+ * the old file or the complete new one, and may equal `object_path`.
  * If the index needs a second section for its strings, that section gets a name that the object's container allows. If
  * both build ids are known, they must be equal. An index whose addresses count from the image's first byte (made from a
  * Breakpad file or a PDB: its base address is 0) gets the object's addresses: its base address becomes that of the object.
