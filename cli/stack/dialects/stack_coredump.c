@@ -48,16 +48,19 @@ static void find_id(const struct coredump_state *state, struct line_frame *out) 
     }
 }
 
-/* "orders_load (liborders.so + 0x113b)" */
+/* "orders_load (liborders.so + 0x113b)", perhaps with the bracket behind it that was filled in before: that may name any function
+ * and file, so that the first plus counts. */
 static bool read_place(struct line_scan *s, struct line_frame *out) {
     size_t open, plus;
     struct csn_str line = s->line;
-    if (!line.len || line.ptr[line.len - 1] != ')' || !scan_find_last(s, '(', &open) || open < s->at + 2) return false;
-    struct line_scan module = { line, open + 1 };
-    if (!scan_find(&module, " + 0x", &plus) || plus == module.at) return false;
-    struct line_scan number = { line, plus + 3 };
-    if (!scan_hex(&number, &out->value) || number.at + 1 != line.len) return false;
-    out->module = (struct csn_str){ line.ptr + module.at, plus - module.at };
+    if (!scan_find(s, " + 0x", &plus)) return false;
+    struct line_scan before = { { line.ptr, plus }, s->at }, number = { line, plus + 3 };
+    if (!scan_find_last(&before, '(', &open) || open < s->at + 2 || open + 1 == plus) return false;
+    if (!scan_hex(&number, &out->value) || !scan_char(&number, ')')) return false;
+    out->fill_at = out->fill_end = number.at;
+    scan_filled(&number);
+    if (!scan_at_end(&number)) return false;
+    out->module = (struct csn_str){ line.ptr + open + 1, plus - open - 1 };
     out->symbol = (struct csn_str){ line.ptr + s->at, open - 1 - s->at };
     return true;
 }
@@ -70,7 +73,6 @@ static enum line_kind read_coredump_line(void *state, struct stack_modules *modu
     scan_blanks(&s);
     if (!scan_char(&s, '#')) return read_module_line(coredump, &s) ? KIND_CONTEXT : KIND_NONE;
     if (!scan_number(&s, 10, &out->number) || !scan_blanks(&s) || !scan_hex(&s, &out->pc) || !scan_blanks(&s)) return KIND_NONE;
-    out->fill_at = out->fill_end = line.len;
     if (!read_place(&s, out)) return KIND_NONE;
     find_id(coredump, out);
     out->site = SITE_OFFSET;

@@ -50,6 +50,7 @@ struct line_frame {
     uint64_t number;
     const struct profile_sample *sample; /* the sample that the stack begins; NULL: none */
     bool own_only;            /* lines of the calls inlined there stand before it: no name but the function's own is wanted */
+    bool is_filled;           /* the line has the frame's name of an earlier run; set by who calls the dialect */
     size_t end;               /* of a line with several frames: where this one's part ends; 0: with the line */
     bool outermost_first;     /* the frames of the line stand in that order */
 };

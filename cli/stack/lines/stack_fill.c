@@ -1,10 +1,12 @@
 /* Writing lines again with the names of their frames. */
+#define _GNU_SOURCE
 #include "stack/lines/stack_fill.h"
 
 #include <string.h>
 
 #include "ui/line_input.h"
 #include "ui/path_text.h"
+#include "ui/text_bytes.h"
 
 /* ---- lines in JSON ---- */
 
@@ -72,6 +74,12 @@ void fill_numbered(struct line_filler *f, uint32_t k, size_t to) {
     fill_part(f, 0, at->number_at);
     out_decimal(f->out, at->number + f->added + k);
     fill_part(f, at->number_end, to);
+}
+
+void fill_numbered_line(struct line_filler *f) {
+    f->kept = true;
+    fill_numbered(f, 0, f->text.len);
+    fill_ending(f);
 }
 
 void fill_file(struct line_filler *f, uint32_t k, bool base_only) {
@@ -148,6 +156,32 @@ void fill_behind_line(struct line_filler *f) { fill_chain_at(f, f->text.len, " "
 
 void fill_line_in_brackets(struct line_filler *f) { fill_chain_at(f, f->at->fill_end, " (", ")"); }
 
+/* "... at /src/shapes.h:6)", of which the bracket is the last byte. */
+static bool ends_in_source(struct csn_str line) {
+    size_t at = line.len - 1;
+    if (at && line.ptr[at - 1] == '?') at--;
+    else while (at && is_digit(line.ptr[at - 1])) at--;
+    return at && at + 1 < line.len && line.ptr[at - 1] == ':';
+}
+
+static bool has_source(struct csn_str text) {
+    static const char at[] = " at ";
+    return memmem(text.ptr, text.len, at, sizeof(at) - 1) != NULL;
+}
+
+size_t unfilled_size(struct csn_str line) {
+    size_t end = line.len, depth = 0;
+    while (end && is_blank_char(line.ptr[end - 1])) end--;
+    if (!end || line.ptr[end - 1] != ')' || !ends_in_source((struct csn_str){ line.ptr, end })) return line.len;
+    for (size_t at = end; at > 1; at--) {
+        if (line.ptr[at - 1] == ')') depth++;
+        if (line.ptr[at - 1] != '(' || --depth) continue;
+        const bool is_filled = line.ptr[at - 2] == ' ' && has_source((struct csn_str){ line.ptr + at, end - at });
+        return is_filled ? at - 2 : line.len;
+    }
+    return line.len;
+}
+
 /* ---- any frame ---- */
 
 static void fill_same_name(struct line_filler *f, uint32_t same_name) {
@@ -173,9 +207,8 @@ static void fill_frame(struct line_filler *f, const struct stack_session *sessio
     const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, frame);
     if (symbol && symbol->same_name > 1) {
         fill_same_name(f, symbol->same_name);
-    } else if (symbol || !f->answer->frame_count) {
-        fill_numbered(f, 0, f->text.len);
-        fill_ending(f);
+    } else if (symbol || !f->answer->frame_count || f->at->is_filled) {
+        fill_numbered_line(f);
     } else {
         dialect->fill(f);
         if (f->at->number_at < f->at->number_end && !f->kept) *added += f->answer->frame_count - 1;

@@ -37,6 +37,10 @@ void fill_line_in_json(struct stack_output *output, const struct stack_session *
                        const struct stack_dialect *dialect, struct csn_str text, const struct json_line *line,
                        const struct line_frame *at, uint64_t *added);
 
+/* The size of the line without " (area at /src/shapes.h:6)" at its end, which fill_line_in_brackets() wrote in an earlier run:
+ * dialects read the line as they did then, so that what follows means the same. A bracket without a file may be anything. */
+size_t unfilled_size(struct csn_str line);
+
 /* ---- for dialects ---- */
 
 /* The bytes [from, to) of the line as they were; what ends it. */
@@ -44,6 +48,8 @@ void fill_part(struct line_filler *f, size_t from, size_t to);
 void fill_ending(struct line_filler *f);
 /* The line up to `to`, with the number of the k-th line that it becomes. */
 void fill_numbered(struct line_filler *f, uint32_t k, size_t to);
+/* The whole line as it is, but for its number: it tells already what an answer would. It stays one line. */
+void fill_numbered_line(struct line_filler *f);
 /* The function of frame k of the answer; where nothing chose among several, all that remain. */
 void fill_name(struct line_filler *f, uint32_t k);
 /* Whether frame k has a file and line of its own: those of another function with the same code are none. */

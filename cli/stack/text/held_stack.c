@@ -22,7 +22,7 @@ bool held_stack_add(struct held_stack *held, const struct log_line *line, uint32
     if (line->code.count && !text_buffer_add(&held->text, text)) return false;
     struct held_line *item = &held->lines[held->count++];
     *item = (struct held_line){ .at = at, .size = line->raw.len, .text_at = text_at, .line = *line, .frame = frame };
-    if (frame != HELD_NO_FRAME) {
+    if (read) {
         item->read = *read;
         bool own = (uintptr_t)read->module.ptr >= (uintptr_t)text.ptr
                    && (uintptr_t)read->module.ptr < (uintptr_t)text.ptr + text.len;

@@ -26,7 +26,7 @@ struct held_stack {
 
 void held_stack_clear(struct held_stack *held);
 void held_stack_deinit(struct held_stack *held);
-/* `read`: with a frame. False: no memory. */
+/* `read`: what a dialect read in it; NULL: none did. False: no memory. */
 bool held_stack_add(struct held_stack *held, const struct log_line *line, uint32_t frame, const struct line_frame *read);
 /* A line as it is to be written without an answer. */
 static inline struct csn_str held_stack_raw(const struct held_stack *held, size_t i) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stack/lines/stack_fill.h"
 #include "ui/growing.h"
 #include "ui/line_input.h"
 
@@ -155,7 +156,10 @@ static bool read_pieces(struct stack_text *text, size_t dialect, struct csn_str 
         next = (struct line_frame){ .site = SITE_PC };
         if (!reader->more(text->states[dialect], line, end, &next) || (next.end && next.end <= end)) break;
     }
-    text->pieces[text->piece_count - 1].end = 0;
+    struct line_frame *last = &text->pieces[text->piece_count - 1];
+    last->end = 0;
+    if (text->piece_count > 1) text->pieces[0].is_filled = false;
+    last->is_filled = first->is_filled && last->fill_end == line.len;
     return true;
 }
 
@@ -209,16 +213,19 @@ static bool add_pieces(struct stack_text *text, size_t dialect, const struct log
     return true;
 }
 
-static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kind, const struct log_line *line, size_t prefix,
+/* `read`: the part of the line that the dialect read. */
+static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kind, const struct log_line *line, struct csn_str read,
                      struct line_frame *frame) {
+    const size_t prefix = (size_t)(read.ptr - line->text.ptr);
     uint32_t number;
     text->current = dialect;
-    if (kind == KIND_INSIDE) return held_stack_add(&text->held, line, HELD_NO_FRAME, NULL);
-    if (frame->sample) text->session->sample = *frame->sample;
-    if (frame->end) {
-        struct csn_str bare = log_line_text(line->text), rest = { bare.ptr + prefix, bare.len - prefix };
-        return read_pieces(text, dialect, rest, frame) && add_pieces(text, dialect, line, prefix);
+    if (kind == KIND_INSIDE) {
+        move_frame(frame, (ptrdiff_t)prefix);
+        return held_stack_add(&text->held, line, HELD_NO_FRAME, frame);
     }
+    if (frame->sample) text->session->sample = *frame->sample;
+    if (frame->end) return read_pieces(text, dialect, read, frame) && add_pieces(text, dialect, line, prefix);
+    frame->is_filled = frame->is_filled && frame->fill_end == read.len;
     if (!add_frame(text, dialect, frame, &number)) return false;
     move_frame(frame, (ptrdiff_t)prefix);
     return held_stack_add(&text->held, line, number, frame);
@@ -273,9 +280,12 @@ static bool read_text_line(struct stack_text *text, const struct log_line *line,
     text->inside_long_line = is_part;
     text->modules.line = number;
     text->modules.is_searched = number < text->searched_to[SEARCH_DIALECT];
-    size_t prefix = too_long || line->is_data ? 0 : log_prefix_size(bare);
-    if (!too_long && !line->is_data && bare.len > prefix)
-        dialect = read_line(text, (struct csn_str){ bare.ptr + prefix, bare.len - prefix }, &kind, &frame);
+    const size_t prefix = too_long || line->is_data ? 0 : log_prefix_size(bare);
+    struct csn_str read = { bare.ptr + prefix, bare.len - prefix };
+    if (!too_long && !line->is_data && read.len) {
+        read.len = unfilled_size(read);
+        dialect = read_line(text, read, &kind, &frame);
+    }
     if (kind == KIND_AHEAD) return begin_search(text, SEARCH_DIALECT, dialect, line, number);
     if (needs_maps(text, dialect, kind, &frame, number)) return begin_search(text, SEARCH_MAPS, dialect, line, number);
     if (bare.len) text->awake = kind == KIND_CONTEXT ? dialect : NO_DIALECT;
@@ -287,8 +297,9 @@ static bool read_text_line(struct stack_text *text, const struct log_line *line,
     if (!goes_on) text->interrupted = false;
     if (!goes_on) text->added_lines = 0;
     if (!goes_on || !text->held.count) text->goes_on = goes_on;
-    if (kind != KIND_NONE && kind != KIND_CONTEXT) return add_line(text, dialect, kind, line, prefix, &frame);
-    return pass_line(text, line->raw);
+    if (kind == KIND_NONE || kind == KIND_CONTEXT) return pass_line(text, line->raw);
+    frame.is_filled = prefix + read.len < bare.len;
+    return add_line(text, dialect, kind, line, read, &frame);
 }
 
 /* ---- searches ---- */

@@ -1,0 +1,52 @@
+"""callsign stack --in-place on a log that it filled in before: nothing changes, whatever stands in the log. So lines that were filled in must
+be read as they were before that: they may tell where modules lie, and lines of other programs may follow directly.
+
+The texts are the samples of test_stack_logs.py, and its programs."""
+import itertools
+import json
+import re
+
+import pytest
+
+import gsym_make
+from test_stack_logs import BOTH, DATA, LIB, SAMPLES, filled, indexes, text_of  # noqa: F401 (indexes is a fixture)
+
+TEXT = "\n\ntext\n\n"
+BETWEEN = {"with text between": TEXT, "directly": ""}
+# Where the modules of gdb's, lldb's and coredumpctl's samples lie.
+MAPS = text_of("gdb-mappings").split("0x000055555555527b")[0]
+
+
+def fill(callsign, text, *args):
+    return callsign.run("stack", "--in-place", "--no-search", *(args or BOTH), stdin=text).stdout
+
+
+def assert_once(callsign, text, *args):
+    """Returns what one run makes of the text."""
+    once = fill(callsign, text, *args)
+    assert fill(callsign, once, *args) == once
+    return once
+
+
+# ---- lines that were filled in are read as they were ----
+
+READ_AGAIN = ["python", "node", "rust", "backward", "gperftools-leaks", "llvm", "chromium", "coredumpctl", "coredumpctl, older", "absl-pie",
+              "bpftrace-kernel", "llvm, both", "windbg", "pytorch", "changed names of programs", "envoy", "illumos", "swift"]
+
+
+@pytest.mark.parametrize("name", READ_AGAIN)
+def test_filled_in_logs_are_read_as_before(callsign, indexes, name):
+    """The names in brackets made of most lines ones that no dialect reads, or that another one does."""
+    def frames(text):
+        answers = map(json.loads, callsign.good("stack", "--json", *indexes[name], stdin=text).splitlines())
+        return [[(f.get("module"), f.get("address"), f.get("pc"), f["frames"]) for f in answer["frames"]] for answer in answers]
+
+    assert frames(filled(name)) == frames(text_of(name))
+
+
+def test_what_stands_there_stays(callsign, tmp_path):
+    """A name that is filled in is not filled in again from another index; one that is not is."""
+    line = "C  [liborders.so+0x1161]  orders_load+0x9"
+    other = gsym_make.write(tmp_path / "liborders.so.gsym", [{"start": 0x1100, "size": 0x100, "name": "other", "line": 7}], source=("/src", "a.c"))
+    once = assert_once(callsign, line + "\n")
+    assert fill(callsign, once + line + "\n", "-i", other) == once + line + " (other at /src/a.c:7)\n"
