@@ -30,7 +30,7 @@ def assert_once(callsign, text, *args):
 
 # ---- lines that were filled in are read as they were ----
 
-READ_AGAIN = ["python", "node", "rust", "backward", "gperftools-leaks", "llvm", "chromium", "coredumpctl", "coredumpctl, older", "absl-pie",
+READ_AGAIN = ["python", "node", "rust", "lldb", "backward", "gperftools-leaks", "llvm", "chromium", "coredumpctl", "coredumpctl, older", "absl-pie",
               "bpftrace-kernel", "llvm, both", "windbg", "pytorch", "changed names of programs", "envoy", "illumos", "swift"]
 
 
@@ -50,3 +50,21 @@ def test_what_stands_there_stays(callsign, tmp_path):
     other = gsym_make.write(tmp_path / "liborders.so.gsym", [{"start": 0x1100, "size": 0x100, "name": "other", "line": 7}], source=("/src", "a.c"))
     once = assert_once(callsign, line + "\n")
     assert fill(callsign, once + line + "\n", "-i", other) == once + line + " (other at /src/a.c:7)\n"
+
+
+# ---- lldb ----
+
+LLDB = ("    frame #1: 0x00007ffff7fbc13b liborders.so`parse_line [inlined] check at f.c:9:5\n"
+        "    frame #2: 0x00007ffff7fbc13b liborders.so`parse_line{}\n    frame #3: 0x00007ffff7fbc161 liborders.so`orders_load + 9\n")
+
+
+@pytest.mark.parametrize("source", [" at f.c:16:7", " at f.c:16:7 [opt]"])
+def test_functions_that_lldb_shows_without_arguments(callsign, source):
+    """They have a source already: the inlined call, which has its line, was added again."""
+    text = MAPS + LLDB.format(source)
+    assert assert_once(callsign, text) == text.replace("orders_load + 9", "orders_load at /opt/app/liborders.c:21")
+
+
+def test_inlined_calls_that_lldb_has_of_functions_without_a_source(callsign):
+    once = assert_once(callsign, MAPS + LLDB.format(" + 66"))
+    assert once.count("[inlined]") == 1 and "frame #2: 0x00007ffff7fbc13b liborders.so`parse_line at /opt/app/liborders.c:16\n" in once

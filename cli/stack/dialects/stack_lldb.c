@@ -7,6 +7,7 @@
  *         frame #2: 0x0000555555555058 orders`___lldb_unnamed_symbol9 + 8           no symbol covers it
  *         frame #3: 0x00007ffff7df824a libc.so.6`start(main=(orders`main), argc=1) at start.h:58:16      complete
  *         frame #4: 0x0000555555555165 orders`outer [inlined] area(a=3) at orders.c:2:80                 the next frame's call
+ *         frame #5: 0x0000555555555165 orders`outer at orders.c:9:5                                      complete, too
  *
  * Modules have no folder. lldb starts programs without address space randomization, as gdb does. */
 #include "stack/dialects/dialects.h"
@@ -18,6 +19,7 @@ static const uint64_t LLDB_BASE = 0x555555554000;
 struct lldb_state {
     char program[256]; /* its path; empty: not known */
     uint64_t stopped;  /* the number of the innermost frame that is no inlined call: those before have its pc */
+    uint64_t inlined_at, inlined_number; /* pc and number of the inlined call before; pc 0: there was none */
 };
 
 /* The path between quotes. */
@@ -34,13 +36,14 @@ static bool read_program(struct lldb_state *lldb, struct csn_str line) {
     return true;
 }
 
-/* "outer + 5", "main(argc=1) at orders.c:3:5", "hidden.cold" */
+/* "outer + 5", "main(argc=1) at orders.c:3:5", "outer at orders.c:9:5", "hidden.cold" */
 static void read_lldb_function(struct line_scan *s, struct line_frame *out) {
     static const char unnamed[] = "___lldb_unnamed_symbol";
-    size_t end = s->line.len, bracket, plus = 0;
+    size_t end = s->line.len, found, plus = 0;
     struct line_scan rest = *s;
     bool has_offset = scan_find(s, " + ", &plus);
-    if (scan_find(s, "(", &bracket)) end = bracket;
+    if (scan_find(s, "(", &found)) end = found;
+    if (scan_find(s, " at ", &found) && found < end) end = found;
     if (has_offset && plus < end) {
         struct line_scan offset = { s->line, plus + 3 };
         end = plus;
@@ -72,6 +75,16 @@ static uint32_t read_lldb_flags(struct lldb_state *lldb, const struct line_frame
     return CSN_STACK_EXACT;
 }
 
+/* The line of a function comes after those of the calls that were inlined there, which have its address: what lldb, or an earlier
+ * run, wrote of these stays, and they are not written again. */
+static bool follows_inlined(struct lldb_state *lldb, const struct line_frame *out, bool is_inlined) {
+    const bool follows = !is_inlined && lldb->inlined_at == out->value && lldb->inlined_number + 1 == out->number && out->value;
+    if (follows) return true; /* kept: the line is read again if modules are searched for it */
+    lldb->inlined_at = is_inlined ? out->value : 0;
+    lldb->inlined_number = out->number;
+    return false;
+}
+
 static enum line_kind read_lldb_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                      struct line_frame *out) {
     struct lldb_state *lldb = state;
@@ -88,6 +101,7 @@ static enum line_kind read_lldb_line(void *state, struct stack_modules *modules,
     if (!scan_text(&s, ": ") || !scan_hex(&s, &out->value) || !read_lldb_module(lldb, &s, out)) return KIND_NONE;
     bool is_inlined = scan_find(&s, " [inlined] ", &inlined);
     out->flags = read_lldb_flags(lldb, out, is_inlined);
+    out->own_only = follows_inlined(lldb, out, is_inlined);
     if (is_inlined) return open && out->number ? KIND_INSIDE : KIND_NONE;
     out->pc = out->value;
     out->usual_base = LLDB_BASE;
@@ -95,31 +109,40 @@ static enum line_kind read_lldb_line(void *state, struct stack_modules *modules,
     return out->number ? KIND_FRAME : KIND_FIRST;
 }
 
-/* "hidden [inlined] square at orders.c:2"; each inlined call is a line of its own. What lldb knew stays. */
-static void fill_lldb(struct line_filler *f) {
+/* lldb knew the source, with or without arguments: "outer at orders.c:9:5", "main(argc=1) at orders.c:3:5". Where it did not, it
+ * prints an offset. */
+static bool has_source(const struct line_filler *f) {
     struct line_scan s = { f->text, f->at->fill_at };
     size_t at;
-    if (scan_find(&s, ") at ", &at)) {
-        f->kept = true;
-        fill_numbered(f, 0, f->text.len);
-        fill_ending(f);
+    return scan_find(&s, " at ", &at);
+}
+
+static void fill_lldb_call(struct line_filler *f, uint32_t k, uint32_t own) {
+    fill_name(f, own);
+    if (k < own) {
+        out_text(f->out, " [inlined] ");
+        fill_name(f, k);
+    }
+    if (fill_has_file(f, k)) {
+        out_text(f->out, " at ");
+        fill_file(f, k, false);
+    } else if (k == own) {
+        out_text(f->out, " + ");
+        out_decimal(f->out, f->answer->frames[own].offset);
+    }
+}
+
+/* "hidden [inlined] square at orders.c:2"; each inlined call is a line of its own. What lldb knew stays. */
+static void fill_lldb(struct line_filler *f) {
+    const uint32_t own = f->answer->frame_count - 1;
+    if (has_source(f)) {
+        fill_numbered_line(f);
         return;
     }
-    for (uint32_t k = 0; k < f->answer->frame_count; k++) {
-        uint32_t own = f->answer->frame_count - 1;
-        fill_numbered(f, k, f->at->fill_at);
-        fill_name(f, own);
-        if (k < own) {
-            out_text(f->out, " [inlined] ");
-            fill_name(f, k);
-        }
-        if (fill_has_file(f, k)) {
-            out_text(f->out, " at ");
-            fill_file(f, k, false);
-        } else if (k == own) {
-            out_text(f->out, " + ");
-            out_decimal(f->out, f->answer->frames[own].offset);
-        }
+    f->kept = f->at->own_only;
+    for (uint32_t k = f->kept ? own : 0; k <= own; k++) {
+        fill_numbered(f, f->kept ? 0 : k, f->at->fill_at);
+        fill_lldb_call(f, k, own);
         fill_ending(f);
     }
 }
