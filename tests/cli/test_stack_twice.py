@@ -68,3 +68,25 @@ def test_functions_that_lldb_shows_without_arguments(callsign, source):
 def test_inlined_calls_that_lldb_has_of_functions_without_a_source(callsign):
     once = assert_once(callsign, MAPS + LLDB.format(" + 66"))
     assert once.count("[inlined]") == 1 and "frame #2: 0x00007ffff7fbc13b liborders.so`parse_line at /opt/app/liborders.c:16\n" in once
+
+
+# ---- numbers ----
+
+GDB_COMPLETE = ("#1  0x0000555500000027 in area () at f.c:3\n#2  square () at f.c:8\n        side = 3\n"
+                "#3  0x00007ffff7fbc161 in orders_load () from /opt/app/liborders.so\n")
+LLDB_COMPLETE = ("    frame #1: 0x00007ffff7000161 other`square [inlined] area at f.c:3\n    frame #2: 0x00007ffff7000161 other`square at f.c:8\n"
+                 "    frame #3: 0x00007ffff7fbc161 liborders.so`orders_load + 9\n")
+NUMBERED = {"gdb": ("#0  0x00007ffff7fbc13b in ?? () from /opt/app/liborders.so\n" + GDB_COMPLETE, r"^#(\d+)"),
+            "lldb": ("    frame #0: 0x00007ffff7fbc13b liborders.so`___lldb_unnamed_symbol10 + 66\n" + LLDB_COMPLETE, r"^ +frame #(\d+)")}
+
+
+@pytest.mark.parametrize("prefix", ["", "Nov 22 20:00:01 host orders[42]: "])
+@pytest.mark.parametrize("form", ["text", "JSON"])
+@pytest.mark.parametrize("name", NUMBERED)
+def test_inlined_calls_that_a_debugger_knew_are_numbered_anew(callsign, name, form, prefix):
+    """Lines of inlined calls are added before them; they kept their numbers, which then came twice."""
+    text, number = NUMBERED[name]
+    text = MAPS + "".join(prefix + line for line in text.splitlines(True))
+    once = assert_once(callsign, text if form == "text" else json.dumps({"log": text}) + "\n")
+    lines = (once if form == "text" else json.loads(once)["log"]).replace(prefix, "").splitlines()
+    assert [int(m[1]) for m in (re.match(number, line) for line in lines) if m] == list(range(5))

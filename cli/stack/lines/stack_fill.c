@@ -204,8 +204,10 @@ static void fill_reasoning(struct line_filler *f, const struct stack_session *se
 
 static void fill_frame(struct line_filler *f, const struct stack_session *session, size_t frame,
                        const struct stack_dialect *dialect, uint64_t *added) {
-    const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, frame);
-    if (symbol && symbol->same_name > 1) {
+    const struct frame_symbol *symbol = f->answer ? frame_symbols_find(&session->frame_symbols, frame) : NULL;
+    if (!f->answer) {
+        fill_numbered_line(f);
+    } else if (symbol && symbol->same_name > 1) {
         fill_same_name(f, symbol->same_name);
     } else if (symbol || !f->answer->frame_count || f->at->is_filled) {
         fill_numbered_line(f);
@@ -216,10 +218,14 @@ static void fill_frame(struct line_filler *f, const struct stack_session *sessio
     }
 }
 
+static const struct csn_stack_answer *answer_of(const struct stack_session *session, size_t frame) {
+    return session ? &session->answers[frame] : NULL;
+}
+
 void fill_line(struct stack_output *output, const struct stack_session *session, size_t frame,
                const struct stack_dialect *dialect, struct csn_str line, const struct line_frame *at, uint64_t *added) {
     struct csn_str text = log_line_text(line);
-    struct line_filler f = { .output = output, .out = output->out, .answer = &session->answers[frame], .text = text,
+    struct line_filler f = { .output = output, .out = output->out, .answer = answer_of(session, frame), .text = text,
                              .ending = { text.ptr + text.len, line.len - text.len }, .at = at, .added = *added };
     fill_frame(&f, session, frame, dialect, added);
 }
@@ -236,7 +242,7 @@ void fill_line_in_json(struct stack_output *output, const struct stack_session *
     json.line_ended = false;
     out_init(&json.buffer, -1);
     out_set_sink(&json.buffer, put_new_text, &json);
-    struct line_filler f = { .output = output, .out = &json.buffer, .answer = &session->answers[frame], .text = bare,
+    struct line_filler f = { .output = output, .out = &json.buffer, .answer = answer_of(session, frame), .text = bare,
                              .ending = { bare.ptr + bare.len, text.len - bare.len }, .at = at, .added = *added, .json = &json };
     output->out = &json.buffer;
     fill_frame(&f, session, frame, dialect, added);

@@ -20,8 +20,8 @@ struct line_filler {
 };
 
 /* Writes the line of frame `frame`, with its name where its dialect has it. A frame that nothing is known of, or whose name
- * cannot be chosen, keeps its line. `line` is whole, its newline included. *added counts the lines that inlined calls added to the
- * stack: the numbers of the frames after them grow by it. */
+ * cannot be chosen, keeps its line; without `session` any line does, but for its number. `line` is whole, its newline included.
+ * *added counts the lines that inlined calls added to the stack: the numbers of the frames after them grow by it. */
 void fill_line(struct stack_output *output, const struct stack_session *session, size_t frame,
                const struct stack_dialect *dialect, struct csn_str line, const struct line_frame *at, uint64_t *added);
 

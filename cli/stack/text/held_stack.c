@@ -31,6 +31,11 @@ bool held_stack_add(struct held_stack *held, const struct log_line *line, uint32
     return true;
 }
 
+/* Whether the line may change: that of a frame, or one between frames with a number, which lines added before it make greater. */
+static bool is_written_anew(const struct held_line *item, uint64_t added) {
+    return item->frame != HELD_NO_FRAME || (added && item->read.number_at < item->read.number_end);
+}
+
 /* A line of a string of JSON: what stands before and after it stays, and so does everything in it that is not filled in. */
 static void fill_coded_line(const struct held_line *item, struct csn_str text, struct csn_str raw, struct stack_output *output,
                             const struct stack_session *session, const struct stack_dialect *dialect, const struct line_frame *read,
@@ -48,14 +53,15 @@ void held_stack_fill(const struct held_stack *held, struct stack_output *output,
     for (size_t i = 0; i < held->count; i++) {
         const struct held_line *item = &held->lines[i];
         const struct csn_str raw = held_stack_raw(held, i), text = { held->text.bytes + item->text_at, item->line.text.len };
-        if (!session || item->frame == HELD_NO_FRAME) {
+        if (!session || !is_written_anew(item, *added)) {
             out_bytes(output->out, raw.ptr, raw.len);
             continue;
         }
         /* The text of a dialect's own stays where it is; that of the line has moved. */
         struct line_frame read = item->read;
+        const struct stack_session *named = item->frame == HELD_NO_FRAME ? NULL : session;
         if (item->module_at != SIZE_MAX) read.module.ptr = text.ptr + item->module_at;
-        if (item->line.code.count) fill_coded_line(item, text, raw, output, session, dialect, &read, added);
-        else fill_line(output, session, item->frame, dialect, text, &read, added);
+        if (item->line.code.count) fill_coded_line(item, text, raw, output, named, dialect, &read, added);
+        else fill_line(output, named, item->frame, dialect, text, &read, added);
     }
 }
