@@ -31,7 +31,7 @@ def assert_once(callsign, text, *args):
 # ---- lines that were filled in are read as they were ----
 
 READ_AGAIN = ["python", "node", "rust", "lldb", "backward", "gperftools-leaks", "llvm", "chromium", "coredumpctl", "coredumpctl, older", "absl-pie",
-              "bpftrace-kernel", "llvm, both", "windbg", "pytorch", "changed names of programs", "envoy", "illumos", "swift"]
+              "bpftrace-kernel", "llvm, both", "windbg", "pytorch", "changed names of programs", "envoy", "illumos", "swift", "gdb", "gdb-mappings"]
 
 
 @pytest.mark.parametrize("name", READ_AGAIN)
@@ -90,3 +90,23 @@ def test_inlined_calls_that_a_debugger_knew_are_numbered_anew(callsign, name, fo
     once = assert_once(callsign, text if form == "text" else json.dumps({"log": text}) + "\n")
     lines = (once if form == "text" else json.loads(once)["log"]).replace(prefix, "").splitlines()
     assert [int(m[1]) for m in (re.match(number, line) for line in lines) if m] == list(range(5))
+
+
+# ---- inlined calls without a source ----
+
+INLINED = [{"offset": 1, "size": 0x5d, "name": "check", "call_line": 16}]
+WITHOUT_SOURCE = {
+    "no lines": [{"start": 0x10f9, "size": 0x5f, "name": "parse_line", "inlined": INLINED}, {"start": 0x1158, "size": 0x20, "name": "orders_load"}],
+    "functions that share code": [{"start": 0x10f9, "size": 0x5f, "name": "parse_line", "line": 3, "merged": [{"name": "parse_other"}], "inlined": INLINED},
+                                  {"start": 0x1158, "size": 0x20, "name": "orders_load", "merged": [{"name": "orders_save"}]}]}
+
+
+@pytest.mark.parametrize("name, kind", [
+    *itertools.product(["gdb", "gdb-mappings", "asan", "ubsan", "msan", "hwasan of clang", "lldb"], WITHOUT_SOURCE),
+    ("asan unindented", "no lines"), ("valgrind", "no lines")])
+def test_inlined_calls_without_a_source(callsign, tmp_path, name, kind):
+    """Each run added the lines of the inlined calls again."""
+    index = gsym_make.write(tmp_path / "liborders.so.gsym", WITHOUT_SOURCE[kind], base=0, source=("/opt/app", "liborders.c"))
+    for head in "", MAPS:
+        once = assert_once(callsign, head + text_of(name), "-i", index, "-i", DATA / "orders")
+        assert len(re.findall(r"\bcheck\b", once)) == 1 or (not head and "check" not in once)

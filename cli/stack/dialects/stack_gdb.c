@@ -40,16 +40,17 @@ static bool read_program(struct gdb_state *gdb, struct csn_str line) {
 }
 
 /* "orders_load (text=0x1) at liborders.c:21" or "orders_load () from /opt/app/liborders.so" */
-static void read_gdb_function(struct line_scan *s, struct line_frame *out) {
+static bool read_gdb_function(struct line_scan *s, struct line_frame *out) {
     size_t open, from;
     out->fill_at = s->at;
     out->fill_end = s->line.len;
-    if (!scan_find(s, " (", &open)) return;
+    if (!scan_find(s, " (", &open)) return false; /* sanitizers and others write no arguments */
     if (s->line.ptr[s->at] != '?') out->symbol = (struct csn_str){ s->line.ptr + s->at, open - s->at };
     s->at = open;
-    if (!scan_find(s, ") from ", &from)) return;
+    if (!scan_find(s, ") from ", &from)) return true;
     s->at = from + strlen(") from ");
     out->module = scan_rest(s);
+    return true;
 }
 
 /* A frame that names no library is the program's, or that of a function gdb knows. */
@@ -59,10 +60,17 @@ static void set_program(const struct gdb_state *gdb, struct line_frame *out) {
     if (!out->symbol.len) out->module = (struct csn_str){ gdb->program, strlen(gdb->program) };
 }
 
-/* "0x000055555555527b in ?? ()": where the program stopped. */
+/* "orders_load () at liborders.c:21" */
+static bool has_place(const struct line_scan *s) {
+    size_t at;
+    return scan_find(s, ") at ", &at);
+}
+
+/* "0x000055555555527b in ?? ()": where the program stopped; "... in on_check () at orders.c:23" is complete. */
 static enum line_kind read_gdb_stop(const struct gdb_state *gdb, struct line_scan *s, struct line_frame *out) {
-    if (!scan_hex(s, &out->value) || !scan_text(s, " in ") || s->line.ptr[s->line.len - 1] != ')') return KIND_NONE;
-    read_gdb_function(s, out);
+    if (!scan_hex(s, &out->value) || !scan_text(s, " in ")) return KIND_NONE;
+    if (s->line.ptr[s->line.len - 1] != ')' && !has_place(s)) return KIND_NONE;
+    if (!read_gdb_function(s, out)) return KIND_NONE;
     out->pc = out->value;
     set_program(gdb, out);
     out->by_maps = true;
@@ -107,20 +115,13 @@ static enum line_kind read_gdb_line(void *state, struct stack_modules *modules, 
     out->number_end = s.at;
     if (!scan_blanks(&s)) return KIND_NONE;
     if (!scan_hex(&s, &out->value)) return read_gdb_inside(gdb, &s, open, out);
-    if (!scan_text(&s, " in ")) return KIND_NONE;
-    read_gdb_function(&s, out);
+    if (!scan_text(&s, " in ") || !read_gdb_function(&s, out)) return KIND_NONE;
     out->pc = out->value;
     set_program(gdb, out);
     out->by_maps = true;
     if (out->number < gdb->interrupted) gdb->interrupted = 0; /* in the stack before */
     out->flags = out->number == gdb->interrupted ? CSN_STACK_EXACT : CSN_STACK_RETURN;
     return out->number ? KIND_FRAME : KIND_FIRST;
-}
-
-static bool has_place(const struct line_filler *f) {
-    struct line_scan s = { f->text, f->at->fill_at };
-    size_t at;
-    return scan_find(&s, ") at ", &at);
 }
 
 /* The library that the line names; the program is none. */
@@ -132,10 +133,8 @@ static bool is_of_line(const struct line_filler *f) {
 /* "orders_load () at liborders.c:21"; an inlined call is a line of its own, and the function that it was inlined
  * into has no address. What gdb knew stays. */
 static void fill_gdb(struct line_filler *f) {
-    if (has_place(f)) {
-        f->kept = true;
-        fill_numbered(f, 0, f->text.len);
-        fill_ending(f);
+    if (has_place(&(struct line_scan){ f->text, f->at->fill_at }) || fill_is_expanded(f, "")) {
+        fill_numbered_line(f);
         return;
     }
     for (uint32_t k = 0; k < f->answer->frame_count; k++) {

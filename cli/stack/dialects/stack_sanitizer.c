@@ -56,7 +56,7 @@ static bool read_module(struct line_scan *s, struct line_frame *out) {
 static bool is_inlined(struct sanitizer_state *state, struct csn_str line, bool open, const struct line_frame *out) {
     const struct csn_str rest = { line.ptr + out->fill_at, line.len - out->fill_at };
     const uint64_t place = out->pc ? out->pc : out->value + inlined_name_hash(out->module);
-    return inlined_group_goes_on(&state->group, open && out->number && has_place(line, out->fill_at), place, rest);
+    return inlined_group_goes_on(&state->group, open && out->number, place, rest);
 }
 
 static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
@@ -122,15 +122,14 @@ static enum line_kind read_sanitizer_line(void *state, struct stack_modules *mod
 /* " in main /src/main.cc:12"; an inlined call is a line of its own, with a number of its own, as asan_symbolize
  * writes them. Without a line, the module stays. What the sanitizer symbolized itself stays, too. */
 static void fill_sanitizer(struct line_filler *f) {
-    if (has_place(f->text, f->at->fill_at)) {
-        f->kept = true;
-        fill_numbered(f, 0, f->text.len);
-        fill_ending(f);
+    const char *const before = f->at->pc ? " in " : " ";
+    if (has_place(f->text, f->at->fill_at) || fill_is_expanded(f, before)) {
+        fill_numbered_line(f);
         return;
     }
     for (uint32_t k = 0; k < f->answer->frame_count; k++) {
         fill_numbered(f, k, f->at->fill_at);
-        out_text(f->out, f->at->pc ? " in " : " ");
+        out_text(f->out, before);
         fill_name(f, k);
         out_char(f->out, ' ');
         if (fill_has_file(f, k)) fill_file(f, k, false);

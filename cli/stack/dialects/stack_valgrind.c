@@ -8,10 +8,15 @@
  * Valgrind loads position independent programs at 0x108000. Addresses of callers are those of the byte before the
  * return address. */
 #include "stack/dialects/dialects.h"
+#include "stack/lines/inlined_group.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 
 static const uint64_t VALGRIND_BASE = 0x108000;
+
+struct valgrind_state {
+    struct inlined_group group; /* of the line before; inlined calls repeat its address */
+};
 
 /* "==26835== " */
 static bool skip_pid(struct line_scan *s, uint64_t *out) {
@@ -34,12 +39,14 @@ static bool read_valgrind_module(struct line_scan *s, struct line_frame *out) {
 static enum line_kind read_valgrind_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                          struct line_frame *out) {
     struct line_scan s = scan_on(line);
+    struct valgrind_state *valgrind = state;
     uint64_t pid;
-    (void)state, (void)modules;
+    (void)modules;
     if (!skip_pid(&s, &pid)) return KIND_NONE;
     bool first = scan_text(&s, "at ");
     if (!first && !scan_text(&s, "by ")) return KIND_NONE;
     if (!scan_hex(&s, &out->value) || !scan_text(&s, ": ") || scan_at_end(&s)) return KIND_NONE;
+    if (inlined_group_goes_on(&valgrind->group, open && !first, out->value, scan_rest(&s))) return KIND_INSIDE;
     /* With a file it is complete; without either, Valgrind knows no module there. */
     if (!read_valgrind_module(&s, out) && line.ptr[out->fill_at] != '?') return open && !first ? KIND_INSIDE : KIND_NONE;
     out->pc = out->value;
@@ -51,6 +58,10 @@ static enum line_kind read_valgrind_line(void *state, struct stack_modules *modu
 
 /* "parse_line (liborders.c:16)"; an inlined call is a line of its own. */
 static void fill_valgrind(struct line_filler *f) {
+    if (fill_is_expanded(f, "")) {
+        fill_nothing(f);
+        return;
+    }
     for (uint32_t k = 0; k < f->answer->frame_count; k++) {
         fill_part(f, 0, f->at->fill_at);
         fill_name(f, k);
@@ -68,4 +79,5 @@ static void fill_valgrind(struct line_filler *f) {
 }
 
 const struct stack_dialect valgrind_dialect = { .name = "valgrind", .marks = { MARK_SIGN | MARK_HEX },
-                                                .read = read_valgrind_line, .fill = fill_valgrind };
+                                                .state_size = sizeof(struct valgrind_state), .read = read_valgrind_line,
+                                                .fill = fill_valgrind };

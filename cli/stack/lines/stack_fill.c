@@ -105,6 +105,21 @@ void fill_name(struct line_filler *f, uint32_t k) {
     if (answer->remaining_count > SHOWN) out_text(f->out, "|...");
 }
 
+static bool takes(struct csn_str *text, const char *bytes, size_t size) {
+    if (text->len < size || memcmp(text->ptr, bytes, size) != 0) return false;
+    *text = (struct csn_str){ text->ptr + size, text->len - size };
+    return true;
+}
+
+bool fill_is_expanded(const struct line_filler *f, const char *before) {
+    const uint32_t own = f->answer->frame_count - 1;
+    const struct csn_str name = f->answer->frames[0].name, outer = f->answer->frames[own].name;
+    struct csn_str text = { f->text.ptr + f->at->fill_at, f->text.len - f->at->fill_at };
+    if (!own || (name.len == outer.len && memcmp(name.ptr, outer.ptr, name.len) == 0)) return false;
+    const struct csn_str inner = name_text(f->output->names, name);
+    return takes(&text, before, strlen(before)) && takes(&text, inner.ptr, inner.len) && (!text.len || text.ptr[0] == ' ');
+}
+
 bool fill_has_file(const struct line_filler *f, uint32_t k) {
     const struct csn_stack_answer *answer = f->answer;
     if (answer->candidate_count > 1 && answer->chosen == CSN_NOT_CHOSEN) return false;

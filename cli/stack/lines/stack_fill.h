@@ -52,6 +52,9 @@ void fill_numbered(struct line_filler *f, uint32_t k, size_t to);
 void fill_numbered_line(struct line_filler *f);
 /* The function of frame k of the answer; where nothing chose among several, all that remain. */
 void fill_name(struct line_filler *f, uint32_t k);
+/* Whether the line has `before` and the innermost of several calls at fill_at: an earlier run wrote it, and the lines of the
+ * functions that the call was inlined into stand below. Whoever else knows the call has debug information, and its source. */
+bool fill_is_expanded(const struct line_filler *f, const char *before);
 /* Whether frame k has a file and line of its own: those of another function with the same code are none. */
 bool fill_has_file(const struct line_filler *f, uint32_t k);
 void fill_file(struct line_filler *f, uint32_t k, bool base_only);
