@@ -92,6 +92,53 @@ def test_inlined_calls_that_a_debugger_knew_are_numbered_anew(callsign, name, fo
     assert [int(m[1]) for m in (re.match(number, line) for line in lines) if m] == list(range(5))
 
 
+# ---- what follows directly ----
+
+GLIBC = "/opt/app/orders(+0x1427) [0x555555555427]\n"
+STOP = "0x000055555555527b in ?? ()\n"
+MINIDUMP = " 1  liborders.so + 0x113a\n"
+COREDUMP = "                #3  0x0000555555555461 n/a (orders + 0x1461)\n"
+ON_MAIN = " (main at /opt/app/orders.c:31)\n"
+FOLLOWS = {
+    "strace after glibc": (GLIBC, " > /opt/app/liborders.so(orders_load+0x9) [0x1161]\n", " (orders_load at /opt/app/liborders.c:22)\n"),
+    "coredumpctl after minidump_stackwalk": (MINIDUMP, COREDUMP, ON_MAIN),
+    "swift after minidump_stackwalk": (MINIDUMP, " 4 [ra]              0x0000555555555461 main + 53 in orders\n", ON_MAIN),
+    "python after minidump_stackwalk": (MINIDUMP, "  Binary file \"/opt/app/orders\", at +0x1461 [0x7f93bcfd9161]\n", ON_MAIN),
+    "python after minidump_stackwalk -m": ("0|0|liborders.so||||0x1102\n", "  Binary file \"/opt/app/orders\", at +0x1461 [0x7f93bcfd9161]\n", ON_MAIN),
+    "LLVM's dump after minidump_stackwalk": (MINIDUMP, "6  orders           0x0000555555555461 orders + 5217\n", " main + 53 (orders.c:31)\n"),
+    "backward after gdb": (STOP, "#3    Object \"/opt/app/orders\", at 0x555555555460, in main\n", ON_MAIN),
+    "Dr. Memory after gdb": (STOP, "#1 load+0x5d [f:\\src\\orders.c:21](0x76ff1161 <liborders.dll+0x1161>)\n", " (orders_load at /opt/app/liborders.c:22)\n"),
+    "coredumpctl after AddressSanitizer": ("#1 0x7f71e124213a  (/opt/app/liborders.so+0x113a)\n", COREDUMP.replace("#3", "#2"), ON_MAIN),
+}
+
+
+@pytest.mark.parametrize("pair", FOLLOWS)
+def test_frames_of_others_that_follow_directly(callsign, pair):
+    """They were taken for what stands below a frame, or for a frame with another kind of number, until the frame before was filled in."""
+    before, line, added = FOLLOWS[pair]
+    args = [*BOTH, "-i", f"liborders.dll={DATA / 'liborders.so'}"] if ".dll" in line else BOTH
+    wanted = line[:-1] + added
+    if "orders + 5217" in line:
+        wanted = line.replace(" orders + 5217\n", added)
+    once = assert_once(callsign, before + line, *args)
+    assert re.sub(r"#\d+", "#", once.splitlines(True)[-1]) == re.sub(r"#\d+", "#", wanted)
+
+
+def test_rows_of_a_stack_below_a_frame_of_minidump_stackwalk(callsign):
+    """minidump_stackwalk -s writes them. They go on with the stack, while a frame of coredumpctl does not."""
+    text = (MINIDUMP + "     sp = 0xff80f2b0    pc = 0xcf324065\n    Found by: stack scanning\n    Stack contents:\n"
+            "     ff80f2b0 d4 50 28 ec 00 00 00 00 00 00 00 00              .P(.        \n    Possible instruction pointers:\n"
+            "     *(0xff80f2b0) = 0xec2850d4\n 2  liborders.so + 0x1160\n")
+    once = assert_once(callsign, text + COREDUMP)
+    assert once.endswith(" 3  liborders.so!orders_load [/opt/app/liborders.c : 21]\n" + COREDUMP[:-1] + ON_MAIN)
+
+
+@pytest.mark.parametrize("first", ["#0  0x000055555555527b in ?? ()\n", "  * frame #0: 0x000055555555527b orders`___lldb_unnamed_symbol37 + 130\n"])
+def test_a_program_that_lies_where_debuggers_load_it(callsign, first):
+    """Known to lie there by one frame, it does for the next ones, as in the second run, where the frame has a name."""
+    assert assert_once(callsign, first + TEXT + "#0  0x0000555555555461\n").endswith("#0  0x0000555555555461 main at /opt/app/orders.c:31\n")
+
+
 # ---- inlined calls without a source ----
 
 INLINED = [{"offset": 1, "size": 0x5d, "name": "check", "call_line": 16}]

@@ -98,10 +98,13 @@ static enum line_kind read_gdb_other(const struct gdb_state *gdb, struct stack_m
     return is_indented ? KIND_NONE : read_gdb_stop(gdb, &s, out);
 }
 
-/* A function without an address is inlined into the next one, or stopped where a line begins. */
+/* A function without an address is inlined into the next one, or stopped where a line begins. Its arguments tell it from frames of
+ * others, which may follow directly. */
 static enum line_kind read_gdb_inside(struct gdb_state *gdb, struct line_scan *s, bool open, const struct line_frame *out) {
-    if (scan_text(s, "<signal handler called>") || scan_text(s, "<function called from gdb>")) gdb->interrupted = out->number + 1;
-    return open && out->number ? KIND_INSIDE : KIND_NONE;
+    size_t arguments;
+    const bool is_call = scan_text(s, "<signal handler called>") || scan_text(s, "<function called from gdb>");
+    if (is_call) gdb->interrupted = out->number + 1;
+    return open && out->number && (is_call || scan_find(s, " (", &arguments)) ? KIND_INSIDE : KIND_NONE;
 }
 
 static enum line_kind read_gdb_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,

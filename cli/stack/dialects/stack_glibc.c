@@ -140,6 +140,13 @@ static bool read_envoy(struct csn_str line, struct line_frame *out) {
     return true;
 }
 
+/* " > /opt/app/liborders.so(orders_load+0x9) [0x1161]": of strace, whose number is no pc. It may follow directly, in the output of
+ * the program that is traced. */
+static bool is_of_strace(struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    return scan_blanks(&s) && scan_text(&s, "> ");
+}
+
 static enum line_kind finish_frame(struct csn_str line, enum line_kind kind, struct line_frame *out) {
     out->value = out->pc;
     if (out->has_symbol_offset && !out->symbol.len) {
@@ -161,7 +168,7 @@ static enum line_kind read_glibc_line(void *state, struct stack_modules *modules
     if (!line.len) return KIND_NONE;
     if (line.ptr[line.len - 1] == ')' && read_c10(line, out)) return finish_frame(line, out->number ? KIND_FRAME : KIND_FIRST, out);
     *out = (struct line_frame){ .site = SITE_PC };
-    if (line.ptr[line.len - 1] != ']' || !scan_find_last(&s, '[', &bracket)) return KIND_NONE;
+    if (line.ptr[line.len - 1] != ']' || !scan_find_last(&s, '[', &bracket) || is_of_strace(line)) return KIND_NONE;
     if (read_faulthandler(line, out)) return finish_frame(line, KIND_FRAME, out);
     *out = (struct line_frame){ .site = SITE_PC };
     if (read_node(line, out)) return finish_frame(line, out->number == 1 ? KIND_FIRST : KIND_FRAME, out);

@@ -64,17 +64,45 @@ static enum line_kind read_machine_line(struct stack_modules *modules, struct cs
     return out->number ? KIND_FRAME : KIND_FIRST;
 }
 
+/* " ff 80 f2 ...", after its address */
+static bool is_row_of_bytes(struct line_scan s) {
+    uint64_t byte;
+    const size_t from = s.at;
+    return scan_char(&s, ' ') && scan_number(&s, 16, &byte) && s.at - from == 3 && scan_char(&s, ' ');
+}
+
+/* What both programs write below a frame: registers, how it was found, and with Breakpad's -s what the stack holds there. Other
+ * indented lines may be frames of others, as of coredumpctl, that follow directly. */
+static bool is_below_frame(struct csn_str line) {
+    enum { ADDRESS_DIGITS = 8 };
+    struct line_scan s = scan_on(line);
+    size_t equals;
+    uint64_t address;
+    if (!scan_blanks(&s)) return false;
+    const size_t from = s.at;
+    if (scan_text(&s, "Found by: ") || scan_text(&s, "Stack contents:")) return true;
+    if (scan_text(&s, "Possible instruction pointers:")) return true;
+    if (scan_number(&s, 16, &address) && s.at - from >= ADDRESS_DIGITS) return is_row_of_bytes(s);
+    return scan_find(&s, " = 0x", &equals);
+}
+
+/* "liborders.so!orders_load [liborders.c : 21 + 0x4]", or an address that no module has. */
+static bool is_complete(struct line_scan s) {
+    uint64_t pc;
+    return memchr(s.line.ptr + s.at, '!', s.line.len - s.at) || (scan_hex(&s, &pc) && scan_at_end(&s));
+}
+
 /* "  0  liborders.so + 0x1161" */
 static enum line_kind read_text_line(struct csn_str line, bool open, struct line_frame *out) {
     struct line_scan s = scan_on(line);
     size_t plus;
-    bool indented = scan_blanks(&s);
+    scan_blanks(&s);
     out->number_at = s.at;
-    if (!scan_number(&s, 10, &out->number) || !scan_text(&s, "  ")) return open && indented ? KIND_INSIDE : KIND_NONE;
+    if (!scan_number(&s, 10, &out->number) || !scan_text(&s, "  ")) return open && is_below_frame(line) ? KIND_INSIDE : KIND_NONE;
     out->number_end = s.at - 2;
     size_t from = s.at;
     if (!scan_find(&s, " + 0x", &plus) || memchr(line.ptr + from, '!', plus - from))
-        return open && out->number ? KIND_INSIDE : KIND_NONE;
+        return open && out->number && is_complete(s) ? KIND_INSIDE : KIND_NONE;
     s.at = plus + 3;
     if (plus == from || !scan_hex(&s, &out->value)) return KIND_NONE;
     scan_blanks(&s);

@@ -59,6 +59,12 @@ static bool is_inlined(struct sanitizer_state *state, struct csn_str line, bool 
     return inlined_group_goes_on(&state->group, open && out->number, place, rest);
 }
 
+/* "(orders + 0x127b)" of coredumpctl, whose stack may follow directly. */
+static bool has_coredumps_module(const struct line_scan *s) {
+    size_t plus;
+    return s->line.ptr[s->line.len - 1] == ')' && scan_find(s, " + 0x", &plus);
+}
+
 static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     out->number_at = s->at;
     if (!scan_number(s, 10, &out->number)) return KIND_NONE;
@@ -72,7 +78,7 @@ static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     if (read_module(s, out)) {
         if (scan_text(&named, " in ")) scan_word(&named, &out->symbol);
     } else {
-        if (!has_pc) return KIND_NONE;
+        if (!has_pc || has_coredumps_module(s)) return KIND_NONE;
         out->site = SITE_PC;
         out->value = out->pc;
     }

@@ -221,10 +221,14 @@ static bool place_in(struct stack_places *places, struct stack_session *session,
     *addr = known ? frame->value - known->bias : 0;
     if (known && has_named_function(index, frame->symbol, frame->flags, *addr)) return true;
     *addr = frame->value;
-    if (guess.unmoved && has_named_function(index, frame->symbol, frame->flags, *addr)) return true;
-    *addr = frame->value - frame->usual_base;
-    return guess.program && frame->usual_base && frame->value >= frame->usual_base
-           && has_named_function(index, frame->symbol, frame->flags, *addr);
+    bool fits = guess.unmoved && has_named_function(index, frame->symbol, frame->flags, *addr);
+    if (!fits && guess.program && frame->usual_base && frame->value >= frame->usual_base) {
+        *addr = frame->value - frame->usual_base;
+        fits = has_named_function(index, frame->symbol, frame->flags, *addr);
+    }
+    /* Other frames of the module lie as this one: when its name is filled in, a second run knows by that. */
+    if (fits) keep_place(places, name, frame->value - *addr);
+    return fits;
 }
 
 /* ---- the kernel ---- */
