@@ -25,6 +25,8 @@ ONE_IN = {
     "test_split::test_answers_are_those_of_plain_dwarf": 5,
     "test_split::test_packages": 5,
     "test_stack_json_logs::test_each_sample": 4,
+    "test_stack_twice::test_every_frame_after_every_other": 0,
+    "test_stack_twice::test_every_sample_after_every_other": 24,
     "test_stand_in_clients::test_sanitizers": 3,
     "test_stand_in_cores::test_addresses_of_a_core": 5,
     "test_stand_in_cores::test_damaged_cores": 3,

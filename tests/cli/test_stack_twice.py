@@ -28,6 +28,70 @@ def assert_once(callsign, text, *args):
     return once
 
 
+# ---- all that may follow each other ----
+
+def shape(line):
+    return re.sub(r"\w{7,}", "word", re.sub(r"(0x)?[0-9a-f]*[0-9][0-9a-f]*", "9", line))
+
+
+def frame_lines():
+    """A line of each shape that becomes another."""
+    found = {}
+    for name, sample in SAMPLES.items():
+        if sample.index in (LIB, BOTH):
+            lines = text_of(name).split("\n")
+            for number in sample.lines:
+                found.setdefault(shape(lines[number - 1]), (name, lines[number - 1] + "\n"))
+    return list(found.values())
+
+
+FRAMES = frame_lines()
+
+
+def both(first, second):
+    """The indexes of two samples."""
+    pairs = dict.fromkeys(itertools.chain(zip(first[1::2], first[2::2]), zip(second[1::2], second[2::2])))
+    return [arg for pair in pairs for arg in pair] or ["--no-search"]
+
+
+@pytest.mark.parametrize("first", SAMPLES)
+def test_every_sample_after_every_other(callsign, indexes, first):
+    for second, between in itertools.product(SAMPLES, BETWEEN.values()):
+        assert_once(callsign, text_of(first) + between + text_of(second), *both(indexes[first], indexes[second]))
+
+
+@pytest.mark.parametrize("name", dict.fromkeys(name for name, _ in FRAMES))
+def test_every_frame_after_every_other(callsign, name):
+    for (of, line), (_, before) in itertools.product(FRAMES, FRAMES):
+        for head, between in (("", ""), ("", TEXT), (MAPS, "")) if of == name else ():
+            assert_once(callsign, head + before + between + line)
+
+
+# Lines of the second that a first run must name: the other one was taken for a part of the stack before.
+SAMPLE_PAIRS = [("gdb-mappings", "lldb"), ("eu-stack", "lldb"), ("lldb", "gdb-mappings"), ("gdb", "coredumpctl"), ("gdb-mappings", "coredumpctl"),
+                ("eu-stack", "coredumpctl"), ("lldb", "coredumpctl"), ("coredumpctl", "gdb-mappings")]
+
+
+@pytest.mark.parametrize("first, second", SAMPLE_PAIRS)
+@pytest.mark.parametrize("between", BETWEEN)
+def test_samples_together(callsign, first, second, between):
+    text = text_of(first) + BETWEEN[between] + text_of(second)
+    once = fill(callsign, text, *BOTH, "--threads", "1")
+    assert fill(callsign, text, *BOTH, "--threads", "4") == once
+    assert all(line in once for line in (filled(second).splitlines() if second != "lldb" else ()))
+    for threads in "1", "4":
+        assert fill(callsign, once, *BOTH, "--threads", threads) == once
+
+
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_all_samples_in_one_log(callsign, threads):
+    """With lists of where modules lie, which make frames of others known, too."""
+    names = [n for n, s in SAMPLES.items() if s.index in (LIB, BOTH)]
+    text = "".join(f"---- {n}\n{text_of(n)}\n" for n in names)
+    once = fill(callsign, text, *BOTH, "--threads", "1")
+    assert once != text and fill(callsign, once, *BOTH, "--threads", threads) == once
+
+
 # ---- lines that were filled in are read as they were ----
 
 READ_AGAIN = ["python", "node", "rust", "lldb", "backward", "gperftools-leaks", "llvm", "chromium", "coredumpctl", "coredumpctl, older", "absl-pie",
