@@ -34,8 +34,13 @@ static void read_sections(struct csn_debug_info *info, const struct csn_debug_ob
         touch(section.name);
     }
     for (uint32_t i = 0; i < object->segment_count; i++) require(csn_debug_info_segment(info, i, &segment, NULL) == CSN_OK);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        static char copy[4096];
+        size_t size;
         if (csn_debug_info_dwarf_section(info, names[i], &bytes, NULL) == CSN_OK) touch(bytes);
+        if (csn_debug_info_copy_unrelocated(info, names[i], copy, sizeof copy, &size, NULL) == CSN_OK && size <= sizeof copy)
+            touch((struct csn_str){ copy, size });
+    }
 }
 
 static void read_symbols(struct csn_debug_info *info, const struct csn_debug_object *object) {

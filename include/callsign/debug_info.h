@@ -88,6 +88,10 @@ CSN_API csn_status csn_debug_info_section(const struct csn_debug_info *info, uin
  * inflated, and relocated where the object is relocatable. CSN_NONE: there is none. */
 CSN_API csn_status csn_debug_info_dwarf_section(struct csn_debug_info *info, const char *name, struct csn_str *out,
                                                 struct csn_error *err);
+/* The same content without its relocations, as the file has it: what readers see that do not apply them to this section. Fills
+ * `bytes` if it has room for all; *size is how many there are. */
+CSN_API csn_status csn_debug_info_copy_unrelocated(struct csn_debug_info *info, const char *name, void *bytes, size_t capacity,
+                                                   size_t *size, struct csn_error *err);
 /* Gives back the memory of `size` bytes of that section from `offset` on, and of some around them, where they are
  * pages of a mapped file: they come back when they are read. For those who read a large section from one end to the
  * other. Never fails; what is outside the section does not count. */
@@ -233,7 +237,7 @@ struct csn_debug_function {
 struct csn_debug_functions {
     const struct csn_debug_function *items; /* in document order: a parent comes first */
     size_t count;
-    const struct csn_range *ranges; /* as they stand */
+    const struct csn_range *ranges; /* as they stand, empty ones too */
 };
 /* Subprograms, declarations too, and inlined calls of a unit, up to where it is damaged. The caller releases *out with
  * csn_debug_functions_free(). CSN_E_MEMORY.

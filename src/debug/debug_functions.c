@@ -30,7 +30,7 @@ static csn_status add_function(struct owned_functions *to, const struct csni_dwa
     to->own.count = 0;
     const uint64_t code = UINT64_C(1) << CSNI_AT_LOW_PC | UINT64_C(1) << CSNI_AT_HIGH_PC | UINT64_C(1) << CSNI_AT_RANGES;
     if (die->present & code) {
-        const csn_status status = csni_die_ranges(dwarf, die, &to->own, NULL);
+        const csn_status status = csni_die_all_ranges(dwarf, die, &to->own, NULL);
         if (status == CSN_E_MEMORY || !csni_vec_reserve(&to->ranges, first + to->own.count)) return CSN_E_MEMORY;
         for (size_t i = 0; status == CSN_OK && i < to->own.count; i++)
             to->ranges.items[to->ranges.count++] = (struct csn_range){ to->own.items[i].low, to->own.items[i].high };

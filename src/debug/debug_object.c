@@ -57,6 +57,14 @@ csn_status csn_debug_info_dwarf_section(struct csn_debug_info *info, const char 
     return CSN_OK;
 }
 
+csn_status csn_debug_info_copy_unrelocated(struct csn_debug_info *info, const char *name, void *bytes, size_t capacity,
+                                           size_t *size, struct csn_error *err) {
+    struct csni_object *object = info->main.object;
+    uint32_t section = csni_object_find_debug_section(object, name, false);
+    if (section == CSNI_NO_SECTION || object->sections[section].flags & CSNI_SECTION_NOBITS) return CSN_NONE;
+    return csni_object_copy_unrelocated(object, section, bytes, capacity, size, err);
+}
+
 void csn_debug_info_forget_section(const struct csn_debug_info *info, const char *name, uint64_t offset, uint64_t size) {
     const uint32_t section = csni_object_find_debug_section(info->main.object, name, false);
     const uint64_t whole = section == CSNI_NO_SECTION ? 0 : info->main.object->sections[section].size;

@@ -121,6 +121,11 @@ bool csni_object_has_debug_section(const struct csni_object *object, const char 
 csn_status csni_object_read_section(struct csni_object *object, uint32_t section, struct csni_span *out,
                                     struct csn_error *err);
 
+/* The content, inflated but not relocated, into `bytes` if it has room for all of it; *size is how much that is. The same
+ * failures. */
+csn_status csni_object_copy_unrelocated(struct csni_object *object, uint32_t section, uint8_t *bytes, size_t capacity, size_t *size,
+                                        struct csn_error *err);
+
 /* Whether a section's content is what the file has, and the file is mapped: pages come and go. */
 bool csni_object_is_mapped_view(const struct csni_object *object, uint32_t section);
 

@@ -161,9 +161,9 @@ static csn_status inflate_section(const struct csni_compressed *source, uint8_t 
     return csni_inflate(source->compression, source->data, bytes, (size_t)source->size, label, alloc, err);
 }
 
-/* Inflated or copied, then relocated, into `bytes`. */
-static csn_status fill_section(struct csni_object_private *priv, uint32_t section, const struct csni_compressed *source,
-                               uint8_t *bytes, const char *label, struct csn_error *err) {
+/* Inflated or copied into `bytes`. */
+static csn_status fill_unrelocated(struct csni_object_private *priv, const struct csni_compressed *source, uint8_t *bytes,
+                                   const char *label, struct csn_error *err) {
     if (source->compression != CSNI_COMPRESSION_NONE) {
         CSNI_TRY(inflate_section(source, bytes, label, priv->alloc, err));
         atomic_fetch_add_explicit(&priv->inflated_bytes, source->size, memory_order_relaxed);
@@ -171,6 +171,13 @@ static csn_status fill_section(struct csni_object_private *priv, uint32_t sectio
         populate_likely(source, bytes);
         memcpy(bytes, source->data.ptr, (size_t)source->size);
     }
+    return CSN_OK;
+}
+
+/* Relocated, too. */
+static csn_status fill_section(struct csni_object_private *priv, uint32_t section, const struct csni_compressed *source,
+                               uint8_t *bytes, const char *label, struct csn_error *err) {
+    CSNI_TRY(fill_unrelocated(priv, source, bytes, label, err));
     if (!csni_section_is_relocated(&priv->object, section)) return CSN_OK;
     return priv->reader->relocate(priv, section, bytes, source->size, err);
 }
@@ -213,6 +220,23 @@ csn_status csni_object_read_section(struct csni_object *object, uint32_t section
     }
     *out = content->bytes;
     return CSN_OK;
+}
+
+csn_status csni_object_copy_unrelocated(struct csni_object *object, uint32_t section, uint8_t *bytes, size_t capacity, size_t *size,
+                                        struct csn_error *err) {
+    struct csni_span stored;
+    struct csni_compressed source;
+    char label[CSNI_SECTION_LABEL_SIZE];
+    *size = 0;
+    if (section >= object->section_count)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "section %" PRIu32 " of %" PRIu32, section, object->section_count);
+    csni_section_label(object, section, label);
+    CSNI_TRY(csni_section_stored(object, section, &stored, err));
+    CSNI_TRY(csni_section_compressed(object, section, stored, &source, err));
+    CSNI_TRY(csni_inflate_check(source.compression, source.data, source.size, label, err));
+    if (source.size > PTRDIFF_MAX) return csni_fail(err, CSN_E_LIMIT, label, 0, "0x%" PRIx64 " bytes do not fit in memory", source.size);
+    *size = (size_t)source.size;
+    return *size && *size <= capacity ? fill_unrelocated(csni_object_priv(object), &source, bytes, label, err) : CSN_OK;
 }
 
 bool csni_object_is_mapped_view(const struct csni_object *object, uint32_t section) {

@@ -14,6 +14,7 @@ bool gsym_die_ranges(const struct gsym_unit *u, const struct csn_debug_die *die,
     if (csn_debug_die_ranges(die, NULL, 0, &count, NULL) != CSN_OK || !count) return false;
     struct csn_range *ranges = zeroed_memory(count, sizeof *ranges);
     (void)csn_debug_die_ranges(die, ranges, count, &count, NULL);
+    count = llvm_listed_ranges(u->module, die->unit, ranges, count);
     for (size_t i = 0; i < count; i++) {
         const uint64_t low = llvm_raw_addr(u->module, ranges[i].start, NULL);
         ranges[i] = (struct csn_range){ low, low + (ranges[i].end - ranges[i].start) };

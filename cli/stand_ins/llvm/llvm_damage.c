@@ -3,7 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "stand_ins/base/growth.h"
 #include "stand_ins/llvm/llvm_bytes.h"
 
 /* ---- ranges ---- */
@@ -75,8 +77,7 @@ static bool ends_well(struct llvm_bytes b, const struct set *set) {
     return false;
 }
 
-void llvm_read_aranges(const struct llvm_module *m, llvm_take_arange *take, void *context) {
-    struct llvm_bytes b = llvm_section_bytes(m, "aranges");
+static void read_sets(struct llvm_bytes b, llvm_take_arange *take, void *context) {
     while (b.at < b.size) {
         struct set set;
         if (!read_set_header(&b, &set) || !ends_well(b, &set)) return;
@@ -86,6 +87,21 @@ void llvm_read_aranges(const struct llvm_module *m, llvm_take_arange *take, void
             take(context, set.unit_offset, low, low + length);
         }
     }
+}
+
+/* LLVM relocates most sections of objects that are not linked, but not this one. Where addends are in the relocations, all sets are
+ * those of the unit at 0, and all ranges begin at 0; of RISC-V they are empty, since their lengths are differences of labels. */
+void llvm_read_aranges(const struct llvm_module *m, llvm_take_arange *take, void *context) {
+    struct llvm_bytes b = llvm_section_bytes(m, "aranges");
+    size_t size = 0;
+    if (!llvm_is_unlinked(m)) {
+        read_sets(b, take, context);
+        return;
+    }
+    unsigned char *copy = zeroed_memory((size_t)b.size, 1);
+    if (csn_debug_info_copy_unrelocated(m->info, "aranges", copy, (size_t)b.size, &size, NULL) == CSN_OK && size == b.size) b.bytes = copy;
+    read_sets(b, take, context);
+    free(copy);
 }
 
 /* ---- units ---- */

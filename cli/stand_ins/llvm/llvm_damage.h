@@ -6,7 +6,8 @@
 
 /* Called for each range of .debug_aranges, and with low = high for each unit that has a set. */
 typedef void llvm_take_arange(void *context, uint64_t unit_offset, uint64_t low, uint64_t high);
-/* Reads .debug_aranges to its end or to what LLVM cannot read. Problems are printed. */
+/* Reads .debug_aranges to its end or to what LLVM cannot read. Problems are printed. In objects that are not linked, ranges
+ * are as the file has them, without relocations. */
 void llvm_read_aranges(const struct llvm_module *module, llvm_take_arange *take, void *context);
 
 /* The first unit of .debug_info whose header LLVM cannot read is reported. True: it is the first of all, and LLVM has none. */

@@ -225,7 +225,6 @@ struct arange_reading {
     struct llvm_module *module;
     struct endpoints *to;
     bool *has_unit;
-    bool is_at_zero;         /* all addresses are to be relocated, which LLVM does not do here: they are 0 */
 };
 
 bool llvm_has_section(const struct llvm_module *m, const char *name) {
@@ -242,9 +241,8 @@ static void take_arange(void *context, uint64_t unit_offset, uint64_t low, uint6
     uint32_t unit;
     uint64_t begin;
     if (csn_debug_info_unit_index_at(r->module->info, unit_offset, &unit, &begin) != CSN_OK) return;
-    r->has_unit[unit] = true;
-    if (r->is_at_zero) push_range(r->to, unit, begin, 0, high - low);
-    else if (low < high) add_range(r->module, r->to, unit, begin, low, high);
+    if (begin == unit_offset) r->has_unit[unit] = true; /* else the set is for another one, as LLVM sees it */
+    push_range(r->to, unit, begin, low, high);
 }
 
 static void add_unit_ranges(struct llvm_module *m, const struct csn_debug_unit *unit, struct endpoints *to) {
@@ -257,6 +255,7 @@ static void add_unit_ranges(struct llvm_module *m, const struct csn_debug_unit *
         ranges = zeroed_memory(count, sizeof *ranges);
         (void)csn_debug_die_ranges(&die, ranges, count, &count, NULL);
     }
+    count = llvm_listed_ranges(m, unit, ranges, count);
     for (size_t i = 0; i < count; i++)
         if (ranges[i].start != ranges[i].end) add_range(m, to, unit->idx, unit->offset, ranges[i].start, ranges[i].end);
     if (ranges != few) free(ranges);
@@ -303,8 +302,7 @@ static void cut_ranges(struct llvm_module *m, struct endpoints *points) {
 static void read_ranges(struct llvm_module *m) {
     struct endpoints points = { 0 };
     bool *has_unit = zeroed_memory(m->object.unit_count, sizeof *has_unit);
-    const bool is_at_zero = llvm_is_unlinked(m) && llvm_has_section(m, ".rela.debug_aranges");
-    struct arange_reading reading = { m, &points, has_unit, is_at_zero };
+    struct arange_reading reading = { m, &points, has_unit };
     m->has_ranges = true;
     llvm_read_aranges(m, take_arange, &reading);
     m->has_no_units = llvm_report_units(m);

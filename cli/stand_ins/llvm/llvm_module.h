@@ -157,6 +157,11 @@ bool llvm_is_unlinked(const struct llvm_module *module);
 /* Of an object that is not linked: the address in its section; others stay. */
 uint64_t llvm_raw_addr(const struct llvm_module *module, uint64_t addr, uint32_t *section);
 
+/* How many of a DIE's ranges LLVM reads. A list of DWARF before 5 ends with a range from 0 to 0: for LLVM, which counts from the
+ * section, also an empty one where a section begins, as gcc has it of inlined calls. */
+size_t llvm_listed_ranges(const struct llvm_module *module, const struct csn_debug_unit *unit, const struct csn_range *ranges,
+                          size_t count);
+
 /* ---- DIEs (llvm_die.c) ---- */
 
 /* An attribute of the DIE, or of those that it stands for. *owner: the one that has it; may be NULL. */

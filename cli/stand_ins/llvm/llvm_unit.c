@@ -12,6 +12,7 @@
 /* ---- functions ---- */
 
 static void add_spans(struct llvm_module *m, struct llvm_unit *u, const struct csn_range *ranges, size_t count, uint32_t idx) {
+    count = llvm_listed_ranges(m, u->code, ranges, count);
     for (size_t i = 0; i < count; i++) {
         if (ranges[i].start >= ranges[i].end) continue;
         uint64_t low = llvm_raw_addr(m, ranges[i].start, NULL);

@@ -184,7 +184,13 @@ static void expect_sections(struct csn_debug_info *info) {
     assert_int_equal(csn_debug_info_dwarf_section(info, "abbrev", &bytes, NULL), CSN_OK);
     assert_true(bytes.len > 0);
     assert_int_equal(csn_debug_info_dwarf_section(info, "loclists", &bytes, NULL), CSN_NONE);
+    uint8_t copy[4096];
+    size_t copied;
+    assert_int_equal(csn_debug_info_copy_unrelocated(info, "abbrev", copy, sizeof copy, &copied, NULL), CSN_OK);
+    assert_int_equal(csn_debug_info_copy_unrelocated(info, "loclists", copy, sizeof copy, &copied, NULL), CSN_NONE);
     assert_int_equal(csn_debug_info_dwarf_section(info, "abbrev", &bytes, NULL), CSN_OK);
+    assert_int_equal(copied, bytes.len);
+    assert_memory_equal(copy, bytes.ptr, bytes.len); /* a linked image has no relocations of it */
     const uint8_t first = (uint8_t)bytes.ptr[0], last = (uint8_t)bytes.ptr[bytes.len - 1];
     csn_debug_info_forget_section(info, "abbrev", 0, bytes.len);
     csn_debug_info_forget_section(info, "abbrev", 1, UINT64_MAX);

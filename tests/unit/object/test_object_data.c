@@ -60,6 +60,19 @@ static csn_status read_one(struct sample *s, struct csni_span *out) {
     return csni_object_read_section(s->object, 1, out, &s->err);
 }
 
+static void expect_copy(const struct sample *s) {
+    static uint8_t copy[SAMPLE_TEXT_SIZE];
+    size_t size;
+    memset(copy, 0, sizeof copy);
+    assert_int_equal(csni_object_copy_unrelocated(s->object, 1, copy, sizeof copy - 1, &size, NULL), CSN_OK);
+    assert_int_equal(size, SAMPLE_TEXT_SIZE);
+    assert_int_equal(copy[0], 0); /* no room for all */
+    assert_int_equal(csni_object_copy_unrelocated(s->object, 1, copy, sizeof copy, &size, NULL), CSN_OK);
+    assert_memory_equal(copy, sample_text().ptr, SAMPLE_TEXT_SIZE);
+    assert_int_equal(csni_object_copy_unrelocated(s->object, s->object->section_count, copy, sizeof copy, &size, NULL), CSN_E_ARGUMENT);
+    assert_int_equal(size, 0);
+}
+
 static void check_inflated(enum sample_compression c, bool wide, bool big) {
     struct sample s;
     struct csni_span bytes, again;
@@ -80,6 +93,7 @@ static void check_inflated(enum sample_compression c, bool wide, bool big) {
     assert_int_equal(read_one(&s, &bytes), CSN_OK);
     assert_memory_equal(bytes.ptr, sample_text().ptr, SAMPLE_TEXT_SIZE);
     assert_int_equal(csni_object_inflated_bytes(s.object), 2 * inflated);
+    expect_copy(&s);
     end(&s);
 }
 

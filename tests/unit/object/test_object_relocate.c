@@ -232,6 +232,12 @@ static void applies_several_sections_and_reads_again(void **state) {
         assert_memory_equal(read_target(&s).ptr, "\x10\x01\0\0\x21\0\0\0", 8);
         csni_object_release_section(s.object, s.target);
     }
+    uint8_t copy[8];
+    size_t size;
+    memset(copy, 0xff, sizeof copy);
+    assert_int_equal(csni_object_copy_unrelocated(s.object, s.target, copy, sizeof copy, &size, NULL), CSN_OK);
+    assert_int_equal(size, sizeof copy);
+    assert_memory_equal(copy, content, sizeof copy);
     struct csni_span bytes;
     assert_int_equal(csni_object_read_section(s.object, other, &bytes, NULL), CSN_OK);
     assert_memory_equal(bytes.ptr, content, 8);
