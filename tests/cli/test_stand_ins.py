@@ -623,23 +623,34 @@ _start: ret
 """
 
 
+# the same unit with the function
+FUNCTION_WITHOUT_ROWS = UNIT_WITHOUT_ROWS.replace("0x11, 0, 0x11", "0x11, 1, 0x11").replace(".byte 1, 0x11", ".byte 2, 0x2e, 0, 0x11, 1, 0x12, 6, 0, 0, 1, 0x11") \
+                                         .replace("2:\n", "        .byte 2\n        .quad f\n        .long 4\n        .byte 0\n2:\n")
+
+
+@pytest.mark.parametrize("source", [UNIT_WITHOUT_ROWS, FUNCTION_WITHOUT_ROWS], ids=["no function", "function"])
 @pytest.mark.parametrize("size", ["small", "large"])
-def test_file_of_a_symbol_in_a_unit_without_rows(size, folder, tmp_path):
-    """LLVM takes it for inlined frames alone."""
+def test_file_of_a_symbol_in_a_unit_without_rows(size, source, folder, tmp_path):
+    """LLVM takes it for inlined frames alone, and there if DWARF has no frame, not even one without a place."""
     pair = pair_for("llvm-symbolizer", folder)
-    (tmp_path / "x.s").write_text(UNIT_WITHOUT_ROWS)
+    (tmp_path / "x.s").write_text(source)
     done = subprocess.run(["gcc", "-nostdlib", "-static", "-o", "x", "x.s"], cwd=tmp_path, capture_output=True, check=False)
     if done.returncode or platform.machine() != "x86_64":
         pytest.skip("no x86-64 compiler")
     path = made_large(tmp_path / "x", tmp_path / "large") if size == "large" else tmp_path / "x"
-    start = next(start for start, _ in stand_in_draws.code_addresses(path))
-    lines = b"".join(b"0x%x\n" % (start + i % 5) for i in range(70))
+    places = stand_in_draws.code_addresses(path)
+    start = max(places, key=places.count)[0]  # those with code stand there several times
+    lines = b"".join(b"0x%x\n" % (start + i) for i in range(70))
     environment = dict(os.environ, CALLSIGN_CACHE=str(tmp_path / "cache"))
+    expected = b"f\n??:0:0\n\n" if source == FUNCTION_WITHOUT_ROWS else b"f\nx.c:0:0\n\n"
+    assert pair.run("ours", [f"--obj={path}"], lines, tmp_path, environment).out.startswith(expected)
     for arguments in ([], ["--no-inlines"], ["--no-inlines", "--output-style=GNU"]):
         arguments = [f"--obj={path}", *arguments]
         assert pair.run("ours", arguments, lines, tmp_path, environment) == pair.run("theirs", arguments, lines, tmp_path)
     if size == "large":
         wait_for(lambda: list((tmp_path / "cache/addresses").glob("*")))
+        shutil.rmtree(tmp_path / "cache/answers", ignore_errors=True)
+        assert pair.run("ours", [f"--obj={path}"], lines, tmp_path, environment).out.startswith(expected)
 
 
 def test_files_of_a_process_are_found(folder, programs, tmp_path):

@@ -137,7 +137,7 @@ static bool take_row(struct llvm_module *m, const struct llvm_request *request, 
     return true;
 }
 
-/* The symbol's name is better than that of DWARF, which -gmlt leaves out. Its file may count where the line table has none. */
+/* The symbol's name is better than that of DWARF, which -gmlt leaves out. Its file may count where DWARF has nothing. */
 static void override_by_symbol(const struct llvm_module *m, const struct llvm_request *request, uint64_t addr,
                                bool may_have_file, struct llvm_frame *f) {
     const struct llvm_symbol *symbol = request->names == LLVM_NAME_LINKAGE ? llvm_module_symbol(m, addr) : NULL;
@@ -212,11 +212,12 @@ struct llvm_frames llvm_find_dwarf_frames(struct llvm_module *m, const struct ll
 
 struct llvm_frames llvm_find_inlined(struct llvm_module *m, const struct llvm_request *request, uint64_t addr) {
     struct llvm_frames frames = llvm_find_dwarf_frames(m, request, llvm_module_place(m, addr));
-    if (!frames.count) {
+    const bool has_frames = frames.count;
+    if (!has_frames) {
         const struct llvm_frame none = { 0 };
         GROW_PUSH(&frames, none);
     }
-    override_by_symbol(m, request, addr, true, &frames.items[frames.count - 1]);
+    override_by_symbol(m, request, addr, !has_frames, &frames.items[frames.count - 1]);
     for (size_t i = 0; i < frames.count; i++) demangle_in(&frames.items[i].function, request, m);
     return frames;
 }

@@ -65,14 +65,15 @@ static bool find_call(struct llvm_index *ix, uint64_t addr, uint32_t scope, stru
     return true;
 }
 
-/* Frames of DWARF, innermost first; with `one`, the innermost alone. */
+/* Frames of DWARF, innermost first; with `one`, the innermost alone. *is_unknown: DWARF has none, and the one that *out has tells
+ * nothing, or with `one` no unit. */
 static bool find_frames(struct llvm_index *ix, const struct llvm_request *request, uint64_t addr, bool one,
-                        struct llvm_frames *out, bool *has_unit) {
+                        struct llvm_frames *out, bool *is_unknown) {
     struct address_place place;
     struct address_call call;
     if (!find_place(ix, addr, &place)) return false;
     struct llvm_frame f = row_frame(&place);
-    *has_unit = place.has_unit;
+    *is_unknown = one ? !place.has_unit : place.scope == ADDRESS_NONE && !f.file;
     for (uint32_t scope = place.scope; scope != ADDRESS_NONE; scope = call.parent) {
         if (!find_call(ix, addr, scope, &call)) {
             llvm_frame_free(&f);
@@ -110,9 +111,9 @@ static bool name_by_symbol(struct llvm_index *ix, const struct llvm_request *req
 bool llvm_index_find(struct llvm_index *ix, const struct llvm_request *request, uint64_t addr, bool one, struct llvm_frames *out) {
     *out = (struct llvm_frames){ 0 };
     if (!ix || (!ix->kept.index && !ix->units.module)) return false;
-    bool has_unit;
-    const bool found = find_frames(ix, request, addr, one, out, &has_unit) &&
-                       name_by_symbol(ix, request, addr, !one || !has_unit, &out->items[out->count - 1]);
+    bool is_unknown;
+    const bool found = find_frames(ix, request, addr, one, out, &is_unknown) &&
+                       name_by_symbol(ix, request, addr, is_unknown, &out->items[out->count - 1]);
     if (!found) {
         llvm_frames_free(out);
         *out = (struct llvm_frames){ 0 };
