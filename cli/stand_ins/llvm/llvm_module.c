@@ -81,7 +81,7 @@ static uint64_t symbol_addr(const struct llvm_module *m, const struct csn_debug_
     struct csn_debug_section section;
     uint64_t addr = s->addr;
     if (llvm_is_unlinked(m) && csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK) addr -= section.addr;
-    return m->untag ? untagged(addr) : addr;
+    return llvm_described_addr(m, m->untag ? untagged(addr) : addr);
 }
 
 /* A symbol, or what ends the one before. */
@@ -178,7 +178,8 @@ static void read_object_symbols(struct llvm_module *m) {
 
 static void read_symbols(struct llvm_module *m, const char *path) {
     if (m->object.container == CSN_CONTAINER_WASM) read_wasm_symbols(m, path);
-    else read_object_symbols(m);
+    llvm_read_descriptors(m, path);
+    if (m->object.container != CSN_CONTAINER_WASM) read_object_symbols(m);
     sort_symbols(m->all_symbols.items, m->all_symbols.count);
     for (size_t i = 0; i < m->all_symbols.count; i++) {
         bool is_last = i + 1 == m->all_symbols.count || m->all_symbols.items[i + 1].addr != m->all_symbols.items[i].addr;
@@ -511,6 +512,7 @@ void llvm_module_close(struct llvm_module *m) {
     free(m->wasm.items);
     free(m->ranges.items);
     free(m->sections.items);
+    free(m->descriptors.bytes);
     csn_debug_info_close(m->info);
     close_searches(m->searches);
     free(m->name);

@@ -84,6 +84,7 @@ struct llvm_module {
     struct llvm_unit **units; /* by index */
     struct { char **items; size_t count, capacity; } file_names; /* of symbols of files */
     struct llvm_wasm_symbols wasm; /* of WebAssembly; in other containers empty */
+    struct { unsigned char *bytes; uint64_t addr, size; } descriptors; /* of functions; size 0: none */
     bool untag;
     bool has_no_units;       /* the header of the first cannot be read */
     bool reports_damage;     /* to standard error */
@@ -149,6 +150,11 @@ const struct csn_debug_row *llvm_lines_find(const struct llvm_lines *lines, stru
 uint32_t llvm_unit_function(struct llvm_module *module, struct llvm_unit *unit, uint64_t addr);
 /* The variable at an address of the unit. */
 const struct llvm_variable *llvm_unit_variable(struct llvm_module *module, struct llvm_unit *unit, uint64_t addr);
+
+/* Fills `descriptors` from the file at `path`. */
+void llvm_read_descriptors(struct llvm_module *module, const char *path);
+/* Where the code of a symbol is that is at `addr`, which a descriptor may tell. */
+uint64_t llvm_described_addr(const struct llvm_module *module, uint64_t addr);
 
 /* Fills `sections`. */
 void llvm_read_sections(struct llvm_module *module);
