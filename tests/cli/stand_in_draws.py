@@ -55,7 +55,7 @@ def damage(rng, data):
 
 
 ODD = ["", "0", "zz", "1173zz", "0x", "0x1173 foo", "abc", "main", "main+4", "top+010", "top + 3", "main-4", "nosuch", "nosuch+1", "-1",
-       "ffffffffffffffff", "0xffffffffffffffff", "18446744073709551616", "  1139", "\t1139", ",", "+", "x" * 98, "1" * 150, "gvar", "_ZN2ns1S4areaEv",
+       "ffffffffffffffff", "0xffffffffffffffff", "18446744073709551616", "  1139", "\t1139", ",", "+", "+0x1173", "+0x", "x" * 98, "1" * 150, "gvar", "_ZN2ns1S4areaEv",
        "ns::S::area() const", "plain"]
 
 

@@ -248,6 +248,15 @@ def test_llvm_symbolizer_options_like_the_tool(files, folder):  # noqa: F811
     all_same(pair, files, (["--obj=app"], b"0x1160\t\n0x1160\t 5\nmain\v\nFILE:\nBUILDID:\nFILE:app 0x1\n 0x1160 \t\r\n"))
 
 
+def test_llvm_addr2line_numbers(callsign, files, folder):  # noqa: F811
+    """Binutils' tool takes a plus before 0x."""
+    words = ("+0x1160", "+0X1160", "+1160", "++0x1160", "+0x", "+0", "+", "0x", "0x+1", "+main", "+0xzz", "+0xg+3", "+0x+0x1160", "+0x1160+3", "CODE +0x1160", "DATA +0x4010",
+             "+0x 1", "+0y12", "main+0x4", "main+4")
+    plain, plus = (callsign.good("llvm-addr2line", "-f", "-e", "app", text, cwd=files) for text in ("0x1160", "+0x1160"))
+    assert plain == plus and "??" not in plain.split()[0]
+    all_same(pair_for("llvm-addr2line", folder), files, *((["-fa", "-e", "app"], f"{text}\n".encode()) for text in words), *((["-f", "-e", "app", text], b"") for text in words))
+
+
 def test_response_files_like_the_tools(files, folder):  # noqa: F811
     for name, text in {"self.rsp": "0x1160 @self.rsp main", "a.rsp": "@b.rsp 0x1", "b.rsp": "0x2 @a.rsp", "twice.rsp": "@main.rsp @main.rsp", "main.rsp": "main"}.items():
         (files / name).write_text(text)
@@ -259,6 +268,19 @@ def test_response_files_like_the_tools(files, folder):  # noqa: F811
 def test_eu_addr2line_options_like_the_tool(files, folder):  # noqa: F811
     words = ("--p", "--d", "--s", "--hel", "--program-name=x/y --nosuch", "--pro", "-e app --program-name=z main+0x main+0xg")
     all_same(pair_for("eu-addr2line", folder), files, *((line.split(), b"") for line in words))
+
+
+def test_eu_addr2line_places_a_file_that_nobody_named(callsign, folder, tmp_path):  # noqa: F811
+    """a.out of the working folder: what is linked at 0 is at 64 KiB, as libdwfl places the first of several."""
+    (tmp_path / "a.s").write_text(".globl f\n.type f, @function\nf: .rept 8\nnop\n.endr\n.size f, 8\n")
+    for arguments, move in ((["-c"], 0x10000), (["-shared"], 0x10000), (["-static", "-Wl,-e,f"], 0)):
+        subprocess.run([need("gcc"), "-nostdlib", "-g", *arguments, "a.s", "-o", "a.out"], cwd=tmp_path, check=True)
+        listing = subprocess.run(["nm", "a.out"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        start = next(int(line.split()[0], 16) for line in listing.splitlines() if line.endswith(" f")) + move
+        assert callsign.good("eu-addr2line", "-S", hex(start + 3), "f+3", cwd=tmp_path).split("\n")[::2] == ["f+0x3", "f+0x3", ""]
+        assert callsign.good("eu-addr2line", "-S", "-e", "a.out", hex(start - move + 3), cwd=tmp_path).split("\n")[0] == "f+0x3"
+        lines = "".join(f"{place + addr:x}\n" for place in (start, start - move) for addr in range(-2, 20) if place + addr >= 0).encode() + b"f\nf+1\n(.text)0x2\n"
+        all_same(pair_for("eu-addr2line", folder), tmp_path, *((words, lines) for words in ([], ["-afi"], ["-aSx"], ["-j", ".text"])))
 
 
 def test_addr2line_refuses_like_the_tool(files, folder):  # noqa: F811

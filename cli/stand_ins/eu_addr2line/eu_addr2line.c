@@ -177,7 +177,7 @@ static bool adjust_to_section(const struct eu *e, const char *name, uintmax_t *a
         if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || !(s.flags & CSN_SECTION_ALLOC)) continue;
         if (s.name.len != strlen(name) || memcmp(s.name.ptr, name, s.name.len) != 0) continue;
         if (*addr >= s.size) report(e, "offset %#" PRIxMAX " lies outside section '%s'", *addr, name);
-        *addr += s.addr;
+        *addr += s.addr + e->bias;
         return true;
     }
     return false;
@@ -197,7 +197,11 @@ static const struct csn_debug_symbol *find_symbol(const struct libdw_module *m, 
 static const struct csn_debug_symbol *symbol_of_name(const struct eu *e, const char *name, uint64_t *bias) {
     const struct csn_debug_symbol *found = NULL;
     *bias = 0;
-    if (!e->images) return find_symbol(e->module, name);
+    if (!e->images) {
+        found = find_symbol(e->module, name);
+        if (found && found->is_defined && libdw_symbol_moves(e->module, found)) *bias = e->bias;
+        return found;
+    }
     for (size_t i = 0; i < e->images->count && !found; i++) {
         struct eu_image *image = &e->images->items[i];
         if (eu_image_open(e->images, image)) found = find_symbol(image->module, name);
@@ -250,9 +254,9 @@ static int answer(struct eu *e, const char *text) {
     } else if (e->section && !adjust_to_section(e, e->section, &addr)) {
         return 1;
     }
-    struct libdw_module *m = !e->images && libdw_module_contains(e->module, addr) ? e->module : NULL;
+    uint64_t place = addr - e->bias;
+    struct libdw_module *m = !e->images && libdw_module_contains(e->module, place) ? e->module : NULL;
     const struct eu_image *image = e->images ? eu_images_find(e->images, addr) : NULL;
-    uint64_t place = addr;
     if (image) {
         m = image->module;
         place -= image->bias;
@@ -271,13 +275,20 @@ static int answer(struct eu *e, const char *text) {
 
 /* ---- sessions ---- */
 
-/* False: the file cannot be opened, which is printed. */
+/* False: the file cannot be opened, which is printed. libdwfl puts a file that -e names where its addresses say, and one that
+ * nobody named where it puts the first of several: what has no place of its own begins at 64 KiB. */
 static bool open_module(struct eu *e) {
+    enum { FIRST_PLACE = 0x10000 };
     const char *message;
     if (e->images) return true;
     e->module = libdw_module_open(e->path, e->debuginfo_path, &message);
-    if (!e->module) fprintf(stderr, "%s: %s: %s\n", e->short_name, e->path, message);
-    return e->module;
+    if (!e->module) {
+        fprintf(stderr, "%s: %s: %s\n", e->short_name, e->path, message);
+        return false;
+    }
+    if (e->is_default && e->module->object.kind != CSN_OBJECT_EXECUTABLE) e->bias = FIRST_PLACE;
+    e->module->has_moved = e->bias;
+    return true;
 }
 
 /* Requests on standard input, and answers to those that have arrived, made unit by unit. */
@@ -321,7 +332,8 @@ static bool is_address(const struct eu *e, const char *line, uint64_t *addr) {
 
 static uint64_t unit_of(void *context, uint64_t addr) {
     const struct eu *e = context;
-    return libdw_module_contains(e->module, addr) ? libdw_module_unit_index(e->module, addr) : UINT64_MAX;
+    const uint64_t place = addr - e->bias;
+    return libdw_module_contains(e->module, place) ? libdw_module_unit_index(e->module, place) : UINT64_MAX;
 }
 
 static int answer_address(void *context, uint64_t addr) {
@@ -402,7 +414,7 @@ static int answer_lines(struct eu *e, struct kept_answers *kept) {
     static struct session s;
     s.e = e;
     s.kept = kept;
-    s.may_index = !e->images && eu_index_open(&s.index, e);
+    s.may_index = !e->images && !e->is_default && eu_index_open(&s.index, e);
     if (!s.index.index && !kept_answers_exist(kept) && !open_module(e)) return 1;
     s.early = early_answers_create();
     while (read_line(&s)) {
@@ -430,9 +442,10 @@ int eu_addr2line_main(int argc, char **argv) {
     const int code = eu_options_read(&e, argc, argv);
     if (code >= 0) return code;
     if (e.images) e.images->debuginfo_path = e.debuginfo_path;
-    if (!e.path) e.path = "a.out";
+    e.is_default = !e.images && !e.path;
+    if (e.is_default) e.path = "a.out";
     int result = 0;
-    if (optind == argc) result = answer_lines(&e, e.images ? NULL : kept_answers_open(e.path, argc, argv));
+    if (optind == argc) result = answer_lines(&e, e.images || e.is_default ? NULL : kept_answers_open(e.path, argc, argv));
     else if (!open_module(&e)) return 1;
     for (int i = optind; i < argc; i++) result = answer(&e, argv[i]);
     if (e.module) libdw_module_close(e.module);

@@ -16,6 +16,8 @@ struct eu {
     bool addresses, functions, symbols, symbol_sections, inlines, demangle, pretty, base_names, no_comp_dir, flags;
     struct libdw_module *module;
     struct eu_images *images; /* of a process, in the place of one object; NULL: none */
+    bool is_default;         /* `path` is a.out, since none was given */
+    uint64_t bias;           /* of addresses in requests against those of `module` */
     int width;               /* digits of addresses, as for the first one; 0: there was none yet */
 };
 

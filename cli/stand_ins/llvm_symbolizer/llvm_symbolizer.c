@@ -113,7 +113,8 @@ static const char *read_query(const struct llvm_options *o, const char *text, st
     if (!size) return "no module offset has been specified";
     bool starts_with_digit = isdigit((unsigned char)*text);
     const char *digits = text;
-    if (o->is_addr2line && size > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) digits += 2;
+    const bool has_plus = o->is_addr2line && *text == '+';
+    if (o->is_addr2line && size > 1U + has_plus && digits[has_plus] == '0' && strchr("xX", digits[has_plus + 1])) digits += has_plus + 2;
     size_t digit_count = size - (size_t)(digits - text);
     if (llvm_read_number(digits, digit_count, o->is_addr2line, &q->offset)) return NULL;
     if (starts_with_digit || !digit_count) return "expected a number as module offset";
