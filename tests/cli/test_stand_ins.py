@@ -283,6 +283,32 @@ _Z3useIXadL_Z1tIiEvT_EEEvv _Z3useIXadL_ZN1A1tIiEET_S1_EEEvv _Z3useIXadL_ZNK1A1uI
 _Z3useIXadL_ZN1AltIiEEbT_EEEvv _ZN1GIXadL_ZNKS_1A1gEvEEXadL_ZNS_1A1fEiEEE1xE _GLOBAL__I_main _GLOBAL__I__Z3foov
 _GLOBAL__D__ZN1AC1Ev _GLOBAL_.I_a _GLOBAL_$D_a _GLOBAL__I__Zxx _GLOBAL__I__Z1fIiEvv _GLOBAL__X_a _ZGTtnwm _ZGTtNKSt9exception4whatEv
 _ZNK1AcvNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEEv _Z1fIKiEvRKT_ _Z1fIViEvPVT_ _Z1fI1AIKS0_EEvRKT_""".split()
+# Vectors, complex numbers and floating arguments of templates, and what looks like them.
+CXX_NUMBERS = {
+    "_Z1fDv4_f": "f(float __vector(4))",
+    "_Z1fDv4_fDv2_dS_": "f(float __vector(4), double __vector(2), float __vector(4))",
+    "_Z1fPFDv4_fvE": "f(float __vector(4) (*)())",
+    "_Z1fDv4_Dv2_f": "f(float __vector(2) __vector(4))",
+    "_Z1fRKDv16_h": "f(unsigned char __vector(16) const&)",
+    "_Z1fCdPCe": "f(double _Complex, long double _Complex*)",
+    "_Z1fRKCf": "f(float _Complex const&)",
+    "_Z1fGd": "f(double _Imaginary)",
+    "_Z1fICdEvT_": "void f<double _Complex>(double _Complex)",
+    "_ZN1AcvCdEv": "A::operator double _Complex()",
+    "_Z7complexIiEdT_": "double complex<int>(int)",
+    "_ZN7complex1fIiEEdv": "double complex::f<int>()",
+    "_Z1f7complex": "f(complex)",
+    "_ZN1Acv7complexEv": "A::operator complex()",
+    "_Z1f6vectorA4_S_": "f(vector, vector [4])",
+    "_Z1fILd4010000000000000EEvv": "void f<(double)[4010000000000000]>()",
+    "_Z1fILfc0800000EEvv": "void f<(float)[c0800000]>()",
+    "_Z1fILf80000000ELd0000000000000000EEvv": "void f<(float)[80000000], (double)[0000000000000000]>()",
+    "_Z1fILd400921fb54442d18EEvv": "void f<(double)[400921fb54442d18]>()",
+    "_Z1fILd000fffffffffffffELd0000000000000001EEvv": "void f<(double)[000fffffffffffff], (double)[0000000000000001]>()",
+    "_Z1fILd7fefffffffffffffELf00000001ELf7f7fffffEEvv": "void f<(double)[7fefffffffffffff], (float)[00000001], (float)[7f7fffff]>()",
+    "_Z1fILe4001c90fdaa22168c235ELe80000000000000000001EEvv": "void f<(long double)[4001c90fdaa22168c235], (long double)[80000000000000000001]>()",
+    "_ZN1SILd3ff8000000000000EE1fEv": "S<(double)[3ff8000000000000]>::f()",
+}
 # In the style of Java stars of conversions and arguments after some operators differ.
 CXX_BUT_JAVA = "_ZN1XIiEcvPS_IlEEv _ZN1XIiEcvPSaIiEEv _Z3useIXadL_ZN1AltERKS_EEEvv".split()
 
@@ -307,10 +333,18 @@ def test_names_of_cxx_in_llvms_words(tool, arguments, folder, tmp_path):
 
 @pytest.mark.parametrize("style", ["auto", "gnu-v3", "java"])
 def test_names_of_cxx_in_gnu_words(style, folder, tmp_path):
-    names = CXX + (CXX_BUT_JAVA if style != "java" else [])
+    names = CXX + [*CXX_NUMBERS] + (CXX_BUT_JAVA if style != "java" else [])
     lines = functions_named(names, tmp_path)
     difference = pair_for("addr2line", folder).compare([f"--demangle={style}", "-f", "-e", "a.o"], lines, tmp_path)
     assert difference is None, stand_in_pairs.show_difference([style], b"", difference)
+
+
+@pytest.mark.parametrize("tool", ["addr2line", "eu-addr2line"])
+def test_numbers_in_names_of_cxx_in_gnu_words(tool, callsign, folder, tmp_path):
+    lines = functions_named(CXX_NUMBERS, tmp_path)
+    assert callsign.good(tool, "-f", "-C", "-e", "a.o", stdin=lines, cwd=tmp_path).split("\n")[:-1:2] == [*CXX_NUMBERS.values()]
+    difference = pair_for(tool, folder).compare(["-f", "-C", "-e", "a.o"], lines, tmp_path)
+    assert difference is None, stand_in_pairs.show_difference([tool], b"", difference)
 
 
 def test_eu_addr2line_finds_debug_files_by_a_list(folder, programs):

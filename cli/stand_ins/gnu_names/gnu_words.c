@@ -1,4 +1,4 @@
-/* GNU writes lambdas, suffixes of clones, nested templates, pointers to functions and some words otherwise, and
+/* GNU writes lambdas, suffixes of clones, nested templates, pointers to functions, vectors and some words otherwise, and
  * leaves out what a function returns in which something local is. */
 #define _GNU_SOURCE
 #include "stand_ins/gnu_names/gnu_words.h"
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "stand_ins/base/growth.h"
+#include "stand_ins/gnu_names/gnu_floats.h"
 
 static bool opens(char c) { return c == '(' || c == '<' || c == '[' || c == '{'; }
 static bool closes(const char *begin, const char *at) {
@@ -178,6 +179,36 @@ static size_t put_other_word(struct grown_text *out, const char *given, const ch
     return 0;
 }
 
+/* "float vector[4]" is "float __vector(4)". Returns what was read. */
+static size_t put_vector(struct grown_text *out, const char *given, const char *at) {
+    static const char word[] = " vector[";
+    const size_t before = sizeof word - 1, digits = strncmp(at, word, before) == 0 ? strspn(at + before, "0123456789") : 0;
+    if (at == given || !digits || at[before + digits] != ']') return 0;
+    grow_text(out, " __vector(", 10);
+    grow_text(out, at + before, digits);
+    grow_text(out, ")", 1);
+    return before + digits + 1;
+}
+
+/* "double complex" is "double _Complex". Only types of the language are complex: no name of the source stands behind them but that of a
+ * function with arguments of a template. Returns what was read. */
+static size_t put_complex(struct grown_text *out, const char *given, const char *at) {
+    static const char *const types[] = { "double", "float", "__float128", "_Float16", "char", "short", "int", "long", "__int128" };
+    static const struct { const char *llvm, *gnu; } words[] = { { " complex", " _Complex" }, { " imaginary", " _Imaginary" } };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const size_t size = strlen(words[i].llvm);
+        if (strncmp(at, words[i].llvm, size) != 0 || gnu_is_word_char(at[size]) || (at[size] && strchr("<:[", at[size]))) continue;
+        for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
+            const size_t before = strlen(types[k]);
+            if ((size_t)(at - given) < before || memcmp(at - before, types[k], before) != 0) continue;
+            if ((size_t)(at - given) > before && gnu_is_word_char(at[-(ptrdiff_t)before - 1])) continue;
+            grow_text(out, words[i].gnu, strlen(words[i].gnu));
+            return size;
+        }
+    }
+    return 0;
+}
+
 /* "operator<<int>" is "operator< <int>", and "operator<<<int>" "operator<< <int>"; "operator<<=" stays. */
 static bool begins_arguments(const char *text, const char *at) {
     const char *begin = at;
@@ -214,12 +245,15 @@ static size_t repeated_qualifier(const char *at) {
 }
 
 static size_t put_special(struct grown_text *out, const char *given, const char *p) {
+    size_t read;
     switch (*p) {
     case '\'': return put_unnamed(out, given, p);
     case ' ':
         if (is_blank_of_pointer(given, p)) return 1;
+        if ((read = put_vector(out, given, p)) || (read = put_complex(out, given, p))) return read;
         return p == given ? 0 : repeated_qualifier(p) ? repeated_qualifier(p) : put_clones(out, p);
     case '&': return put_address(out, given, p);
+    case '0': case '-': return gnu_put_float(out, given, p);
     case 's': case 't': return p == given || !(gnu_is_word_char(p[-1]) || p[-1] == ':') ? put_other_word(out, given, p) : 0;
     default: return 0;
     }
