@@ -190,8 +190,8 @@ static size_t put_vector(struct grown_text *out, const char *given, const char *
     return before + digits + 1;
 }
 
-/* "double complex" is "double _Complex". Only types of the language are complex: no name of the source stands behind them but that of a
- * function with arguments of a template. Returns what was read. */
+/* "double complex" is "double _Complex". Only types of the language are complex, and no name of the source stands behind them
+ * but that of a function with arguments of a template. Returns what was read. */
 static size_t put_complex(struct grown_text *out, const char *given, const char *at) {
     static const char *const types[] = { "double", "float", "__float128", "_Float16", "char", "short", "int", "long", "__int128" };
     static const struct { const char *llvm, *gnu; } words[] = { { " complex", " _Complex" }, { " imaginary", " _Imaginary" } };

@@ -99,7 +99,8 @@ void llvm_read_aranges(const struct llvm_module *m, llvm_take_arange *take, void
         return;
     }
     unsigned char *copy = zeroed_memory((size_t)b.size, 1);
-    if (csn_debug_info_copy_unrelocated(m->info, "aranges", copy, (size_t)b.size, &size, NULL) == CSN_OK && size == b.size) b.bytes = copy;
+    const csn_status status = csn_debug_info_copy_unrelocated(m->info, "aranges", copy, (size_t)b.size, &size, NULL);
+    if (status == CSN_OK && size == b.size) b.bytes = copy;
     read_sets(b, take, context);
     free(copy);
 }

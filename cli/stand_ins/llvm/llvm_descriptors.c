@@ -11,8 +11,8 @@ static unsigned char *read_bytes(const char *path, const struct csn_debug_sectio
     FILE *file = fopen(path, "rb");
     if (!file) return NULL;
     unsigned char *bytes = NULL;
-    const bool is_whole = section->file_offset <= INT64_MAX && fseek(file, 0, SEEK_END) == 0 && ftell(file) >= 0 &&
-                          section->file_offset <= (uint64_t)ftell(file) && section->size <= (uint64_t)ftell(file) - section->file_offset;
+    const long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    const bool is_whole = end >= 0 && section->file_offset <= (uint64_t)end && section->size <= (uint64_t)end - section->file_offset;
     if (is_whole && fseek(file, (long)section->file_offset, SEEK_SET) == 0) {
         bytes = zeroed_memory((size_t)section->size + 1, 1);
         if (fread(bytes, 1, (size_t)section->size, file) != section->size) {
@@ -29,7 +29,8 @@ void llvm_read_descriptors(struct llvm_module *m, const char *path) {
     struct csn_debug_section s;
     if (m->object.container != CSN_CONTAINER_ELF || m->object.machine != EM_PPC64 || !m->object.big_endian) return;
     for (uint32_t i = 1; i < m->object.section_count; i++) {
-        if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || s.name.len != 4 || memcmp(s.name.ptr, ".opd", 4) != 0) continue;
+        if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK) continue;
+        if (s.name.len != 4 || memcmp(s.name.ptr, ".opd", 4) != 0) continue;
         if (!(s.flags & CSN_SECTION_NOBITS)) m->descriptors.bytes = read_bytes(path, &s);
         m->descriptors.addr = llvm_is_unlinked(m) ? 0 : s.addr;
         m->descriptors.size = m->descriptors.bytes ? s.size : 0;

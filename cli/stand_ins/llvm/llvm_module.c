@@ -314,6 +314,7 @@ static void read_ranges(struct llvm_module *m) {
         else if (unit) llvm_report_root(m, unit);
     }
     cut_ranges(m, &points);
+    llvm_drop_lost_units(m);
     free(points.items);
     free(has_unit);
 }

@@ -151,6 +151,9 @@ uint32_t llvm_unit_function(struct llvm_module *module, struct llvm_unit *unit, 
 /* The variable at an address of the unit. */
 const struct llvm_variable *llvm_unit_variable(struct llvm_module *module, struct llvm_unit *unit, uint64_t addr);
 
+/* Takes the ranges of units away that LLVM has, but does not find. */
+void llvm_drop_lost_units(struct llvm_module *module);
+
 /* Fills `descriptors` from the file at `path`. */
 void llvm_read_descriptors(struct llvm_module *module, const char *path);
 /* Where the code of a symbol is that is at `addr`, which a descriptor may tell. */

@@ -47,7 +47,8 @@ uint64_t llvm_raw_addr(const struct llvm_module *m, uint64_t addr, uint32_t *sec
     return addr - s->addr;
 }
 
-size_t llvm_listed_ranges(const struct llvm_module *m, const struct csn_debug_unit *unit, const struct csn_range *ranges, size_t count) {
+size_t llvm_listed_ranges(const struct llvm_module *m, const struct csn_debug_unit *unit, const struct csn_range *ranges,
+                          size_t count) {
     if (unit->version >= 5 || !llvm_is_unlinked(m)) return count;
     for (size_t i = 0; i < count; i++)
         if (ranges[i].start == ranges[i].end && !llvm_raw_addr(m, ranges[i].start, NULL)) return i;
