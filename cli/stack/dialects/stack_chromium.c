@@ -13,6 +13,7 @@
 #include "stack/lines/inlined_group.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
+#include "ui/text_bytes.h"
 
 struct chromium_state {
     struct inlined_group group; /* of the frame before */
@@ -64,6 +65,7 @@ static enum line_kind read_chromium_line(void *state, struct stack_modules *modu
     if (!scan_char(&s, '#') || !scan_number(&s, 10, &number) || !scan_char(&s, ' ')) return KIND_NONE;
     if (!scan_hex(&s, &out->pc) || !scan_char(&s, ' ')) return KIND_NONE;
     out->value = out->pc;
+    if (has_text_at(line, s.at, "in ")) return KIND_NONE; /* a sanitizer's */
     if (inlined_group_goes_on(&chromium->group, open && number, out->pc, scan_rest(&s))) return KIND_INSIDE;
     if (!read_module_at_end(&s, out) && scan_peek(&s) != '<' && scan_peek(&s) != '(') out->symbol = scan_rest(&s);
     out->by_maps = true;

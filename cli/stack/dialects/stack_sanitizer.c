@@ -104,14 +104,17 @@ static enum line_kind read_map(struct stack_modules *modules, struct line_scan *
     return KIND_CONTEXT;
 }
 
-/* Of a frame without blanks before it, after the '#': LLVM's tools print return addresses so, as "#1 0x00005581c0de1139 main
- * (/path/app+0x1139)", and gdb has two blanks after the number. */
+/* Of a frame without blanks before it, as logs that trim lines have them, after the '#': LLVM's tools print return addresses so, as
+ * "#1 0x00005581c0de1139 main (/path/app+0x1139)", and gdb "#10 0x00005581c0de1139 in main (argc=1) at main.c:12". */
 static bool is_sanitizers(struct line_scan s) {
+    struct line_frame module = { .site = SITE_PC };
     uint64_t number;
-    size_t plus;
-    if (!scan_number(&s, 10, &number) || !scan_char(&s, ' ') || !scan_hex(&s, &number)) return false;
-    if (!scan_text(&s, "  (") && !scan_text(&s, " in ")) return false;
-    return scan_find(&s, "+0x", &plus);
+    size_t at;
+    if (!scan_number(&s, 10, &number) || !scan_char(&s, ' ')) return false;
+    if (!scan_hex(&s, &number)) return read_module(&s, &module); /* ThreadSanitizer's */
+    if (scan_text(&s, "  (")) return scan_find(&s, "+0x", &at) || scan_text(&s, "<unknown module>)");
+    if (!scan_text(&s, " in ") || scan_find(&s, ") at ", &at)) return false;
+    return scan_find(&s, "+0x", &at) || has_place(s.line, s.at) || scan_find(&s, " ??:", &at);
 }
 
 static enum line_kind read_sanitizer_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
