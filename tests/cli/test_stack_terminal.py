@@ -1,8 +1,10 @@
 """callsign stack on logs that a terminal or a log shipper has passed on: without the blanks before lines, with blanks behind them, wrapped.
 
 The texts are the samples of test_stack_logs.py, and its programs."""
+import itertools
 import json
 import re
+import textwrap
 
 import pytest
 
@@ -51,3 +53,142 @@ def test_a_trimmed_report_before_it_is_symbolized(callsign):
         [("0x7f71e124213a", "check /opt/app/liborders.c:9:23"), ("0x7f71e124213a", "parse_line /opt/app/liborders.c:16:10"),
          ("0x7f71e1242160", "orders_load(char const*) /opt/app/liborders.c:21:3")])))
     assert fill(callsign, text_of("asan") + "\nretry\n" + symbolized).endswith("\nretry\n" + symbolized)
+
+
+def test_trimmed_reports_with_names(callsign):
+    text = "#0 0x7f71e124213a in parse_line (/opt/app/liborders.so+0x113a)\n#1 0x7f71e1242160 in orders_load (/opt/app/liborders.so+0x1160)\n"
+    assert fill(callsign, text) == ("#0 0x7f71e124213a in check /opt/app/liborders.c:9\n#1 0x7f71e124213a in parse_line /opt/app/liborders.c:16\n"
+                                    "#2 0x7f71e1242160 in orders_load /opt/app/liborders.c:21\n")
+
+
+# ---- wrapped by gdb at the width of the terminal ----
+
+GDB = """\
+0x000055555555527b in ?? ()
+#0  0x000055555555527b in ?? ()
+#1  0x00007ffff7fbc13b in ?? ()
+   from /opt/app/liborders.so
+#2  0x00007ffff7fbc161 in orders_load ()
+   from /opt/app/liborders.so
+#3  0x0000555555555461 in ?? ()
+#4  0x00007ffff7df324a in __libc_start_call_main (
+    main=main@entry=0x55555555542c, argc=argc@entry=2, 
+    argv=argv@entry=0x7fffffffe7a8)
+    at ../sysdeps/nptl/libc_start_call_main.h:58
+#5  0x00007ffff7df3305 in __libc_start_main_impl (main=0x55555555542c, argc=2, 
+    argv=0x7fffffffe7a8, init=<optimized out>, fini=<optimized out>, 
+    rtld_fini=<optimized out>, stack_end=0x7fffffffe798) at ../csu/libc-start.c:360
+#6  0x0000555555555131 in ?? ()
+"""
+FILLED_GDB = GDB.replace("""\
+0x000055555555527b in ?? ()
+#0  0x000055555555527b in ?? ()
+#1  0x00007ffff7fbc13b in ?? ()
+   from /opt/app/liborders.so
+#2  0x00007ffff7fbc161 in orders_load ()
+   from /opt/app/liborders.so
+#3  0x0000555555555461 in ?? ()
+#4""", """\
+0x000055555555527b in on_check () at /opt/app/orders.c:23
+#0  0x000055555555527b in on_check () at /opt/app/orders.c:23
+#1  0x00007ffff7fbc13b in check () at /opt/app/liborders.c:9
+#2  parse_line ()
+   at /opt/app/liborders.c:16
+#3  0x00007ffff7fbc161 in orders_load ()
+   at /opt/app/liborders.c:21
+#4  0x0000555555555461 in main () at /opt/app/orders.c:31
+#5""").replace("#5  0x00007ffff7df3305", "#6  0x00007ffff7df3305").replace("#6  0x0000555555555131 in ??", "#7  0x0000555555555131 in _start")
+
+
+def joined(text):
+    return re.sub(r" *\n +", " ", re.sub(r"\(\n +", "(", text))
+
+
+PREFIXES = ["", "2026-11-24T10:00:00Z ", "\x1b[31m"]
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_wrapped_frames(callsign, prefix, threads):
+    """Each frame was filled in as if it ended with its first line, twice in part, and its rest was left below."""
+    given, wanted = (re.sub("(?m)^", prefix, text[:-1]) + "\n" for text in (GDB, FILLED_GDB))
+    assert fill(callsign, given, *BOTH, "--threads", threads) == wanted
+
+
+def test_wrapped_frames_in_json(callsign):
+    stack = json.dumps({"stack": GDB}) + "\n"
+    assert json.loads(fill(callsign, stack)) == {"stack": FILLED_GDB}
+    lines = "".join(json.dumps({"log": line, "stream": "stderr"}) + "\n" for line in GDB.splitlines(True))
+    assert "".join(json.loads(line)["log"] for line in fill(callsign, lines).splitlines()) == FILLED_GDB
+
+
+def test_wrapped_frames_have_the_library_of_their_last_line(callsign):
+    """It places the module, which nothing else tells."""
+    given = [callsign.good("stack", "--json", "--no-search", *LIB, stdin=text) for text in (GDB, joined(GDB))]
+    assert given[0] == given[1] and "parse_line" in given[0]
+
+
+@pytest.mark.parametrize("max_frames", ["1", "2", "100"])
+def test_wrapped_frames_of_parts_of_a_stack(callsign, max_frames):
+    """A frame is not torn apart."""
+    args = [*BOTH, "--max-frames", max_frames]
+    assert joined(fill(callsign, GDB, *args)) == fill(callsign, joined(GDB), *args)
+
+
+COMPLETE = """\
+#0  __pthread_kill_implementation (threadid=<optimized out>, 
+    signo=signo@entry=6, no_tid=no_tid@entry=0) at ./nptl/pthread_kill.c:44
+#1  0x00007ffff7fbc13b in check (offset=offset@entry=77, 
+    length=<optimized out>, message=0x555555556055 "5 (boxes, ") at liborders.c:9
+#2  parse_line (message=<optimized out>, length=<optimized out>, 
+    offset_in_the_file=offset_in_the_file@entry=77) at liborders.c:16
+#3  0x00007ffff7fbc161 in orders::(anonymous namespace)::orders_load<std::string>
+    (text=...) at liborders.c:21
+#4  0x0000555555555461 in main (argc=<optimized out>, argv=<optimized out>)
+    at orders.c:31
+        quantity = 5
+#5  0x0000555555555131 in _start ()
+    at ../sysdeps/start.S:1
+"""
+
+
+@pytest.mark.parametrize("width", [0, 40, 60])
+def test_wrapped_frames_that_are_complete(callsign, width):
+    """What gdb knows stays, wherever it wraps; nothing is numbered anew."""
+    text = COMPLETE
+    if width:
+        joined = re.sub(r"\n {1,4}(?! )", " ", COMPLETE.replace(" \n", "\n")).splitlines()
+        text = "".join(textwrap.fill(line, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False) + "\n"
+                       if line[0] == "#" else line + "\n" for line in joined)
+        text = re.sub(r",\n", ", \n", text)
+    maps = "7ffff7fbb000-7ffff7fc0000 r-xp 00000000 08:01 12 /opt/app/liborders.so\n"
+    assert fill(callsign, text) == text
+    assert fill(callsign, maps + text) == maps + text
+
+
+def test_what_follows_a_frame_is_none_of_it(callsign):
+    """Cut off, or followed by something else: frames with arguments stay, the others are filled in where they end."""
+    frame, cut = "#1  0x00007ffff7fbc161 in orders_load ()", "#1  0x00007ffff7fbc161 in orders_load (text=0x1, "
+    filled = frame + " at /opt/app/liborders.c:21\n"
+    for rest, after in itertools.product(["", "text\n", "  from here on\n", "        text = 1\n", "#2  0x0000555555555461\n"], ["", "more\n"]):
+        maps = "7ffff7fbb000-7ffff7fc0000 r-xp 00000000 08:01 12 /opt/app/liborders.so\n"
+        if "from" not in rest:
+            assert fill(callsign, maps + frame + "\n" + rest + after).startswith(maps + filled)
+        assert fill(callsign, maps + cut + "\n" + rest + after).startswith(maps + cut + "\n")
+
+
+def test_a_wrapped_bracket(callsign):
+    name = "#2  0x00007ffff7fbc161 in {}\n    () {} /opt/app/liborders.{}\n"
+    first = "#0  0x00007ffff7fbc161 in orders_load () from /opt/app/liborders.so\n"
+    assert fill(callsign, first + name.format("??", "from", "so")).endswith(name.format("orders_load", "at", "c:21"))
+    assert fill(callsign, first + name.format("orders_load", "from", "so")).endswith(name.format("orders_load", "at", "c:21"))
+    assert fill(callsign, first + "#2  0x00007ffff7fbc161 in orders_load\n").endswith("\n#2  0x00007ffff7fbc161 in orders_load\n")
+
+
+def test_wrapped_frames_of_several_functions(callsign, tmp_path):
+    """With --explain, the reasons follow the frame."""
+    import gsym_make
+    index = gsym_make.write(tmp_path / "liborders.so.gsym", [{"start": 0x1158, "size": 0x20, "name": "orders_load", "line": 3,
+                                                              "merged": [{"name": "orders_save", "line": 4}]}], base=0, source=("/opt/app", "a.c"))
+    once = callsign.good("stack", "--in-place", "--explain", "--no-search", "-i", index, stdin=GDB)
+    assert re.search(r"in orders_load\|orders_save \(\)\n   from /opt/app/liborders.so\n +2 functions", once)

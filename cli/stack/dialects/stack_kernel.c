@@ -441,11 +441,12 @@ static bool read_kernel_offset(struct line_scan s, uint64_t *out) {
 
 static bool begins_boot(struct line_scan s) { return scan_text(&s, "Linux version "); }
 
-static bool ends_search(struct csn_str line) {
+static enum search_step search(void *state, struct csn_str line) {
     struct line_scan s = scan_on(line);
     uint64_t bias;
+    (void)state;
     skip_time(&s);
-    return read_kernel_offset(s, &bias) || begins_boot(s);
+    return read_kernel_offset(s, &bias) || begins_boot(s) ? STEP_ENDS : STEP_ON;
 }
 
 static void end_search(void *state, struct stack_modules *modules, struct csn_str found) {
@@ -566,5 +567,5 @@ static void fill_kernel(struct line_filler *f) {
 
 const struct stack_dialect kernel_dialect = { .name = "kernel", .marks = { MARK_OFFSET, MARK_KERNEL, MARK_COLON },
                                               .state_size = sizeof(struct kernel_state),
-                                              .read = read_kernel_line, .ends_search = ends_search, .end_search = end_search,
+                                              .read = read_kernel_line, .search = search, .end_search = end_search,
                                               .fill = fill_kernel };

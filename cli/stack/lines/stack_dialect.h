@@ -20,6 +20,13 @@ enum line_kind {
     KIND_AHEAD    /* a later line may tell what this one means: the line is read again when it was searched for */
 };
 
+/* What a line says that a search for a later one looks at. */
+enum search_step {
+    STEP_ON,         /* the next line may tell */
+    STEP_ENDS,       /* this one told */
+    STEP_ENDS_BEFORE /* the search is over, and this line is none of it */
+};
+
 /* What a frame's value counts from. */
 enum frame_site {
     SITE_PC,          /* it is a pc of the process; without a mapping, `module` and `symbol` may place it */
@@ -53,6 +60,9 @@ struct line_frame {
     bool is_filled;           /* the line has the frame's name of an earlier run; set by who calls the dialect */
     size_t end;               /* of a line with several frames: where this one's part ends; 0: with the line */
     bool outermost_first;     /* the frames of the line stand in that order */
+    bool is_complete;         /* nothing is to be filled in */
+    bool ends_below;          /* further lines belong to the frame, the last of which has `is_rest` */
+    bool is_rest;             /* with KIND_INSIDE: the frame of the lines before ends here, and may be filled in here, too */
 };
 
 /* A line is tried if it has all marks of one of the sets. */
@@ -67,9 +77,10 @@ struct stack_dialect {
     /* `line` has no newline and no prefix of a log daemon. `open`: a stack of this dialect is held. Mappings and
      * images of the line are added to `modules`. */
     enum line_kind (*read)(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out);
-    /* With KIND_AHEAD. Whether the line ends the search, which is limited; what it told (empty: nothing was found). The lines up to
-     * there are read again, with stack_modules.is_searched. */
-    bool (*ends_search)(struct csn_str line);
+    /* With KIND_AHEAD: looks at a line after it. The search is limited. The lines up to where it ended are read again, with
+     * stack_modules.is_searched. */
+    enum search_step (*search)(void *state, struct csn_str line);
+    /* The line that ended it (empty: nothing was found). NULL: `search` has noted it. */
     void (*end_search)(void *state, struct stack_modules *modules, struct csn_str found);
     /* The next frame of the same line, from `from` on. False: there is none. NULL: lines have one frame. */
     bool (*more)(void *state, struct csn_str line, size_t from, struct line_frame *out);

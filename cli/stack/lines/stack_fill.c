@@ -229,7 +229,8 @@ static void fill_frame(struct line_filler *f, const struct stack_session *sessio
     } else {
         dialect->fill(f);
         if (f->at->number_at < f->at->number_end && !f->kept) *added += f->answer->frame_count - 1;
-        if (f->output->explain && f->answer->candidate_count > 1) fill_reasoning(f, session, frame);
+        const bool is_end = !f->at->ends_below; /* what explains a frame of several lines follows the last one */
+        if (f->output->explain && is_end && f->answer->candidate_count > 1) fill_reasoning(f, session, frame);
     }
 }
 

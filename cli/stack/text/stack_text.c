@@ -14,6 +14,8 @@ static const size_t NO_DIALECT = SIZE_MAX;
 
 static bool init_states(struct stack_text *text) {
     text->states = calloc(text->dialect_count, sizeof(*text->states));
+    text->searched_to = calloc(text->dialect_count, sizeof(*text->searched_to));
+    if (!text->searched_to) return false;
     for (size_t i = 0; text->states && i < text->dialect_count; i++) {
         const struct stack_dialect *dialect = text->dialects[i];
         if (!dialect->state_size) continue;
@@ -27,7 +29,8 @@ static bool init_states(struct stack_text *text) {
 bool stack_text_init(struct stack_text *text, struct stack_session *session, struct stack_output *output, bool in_place,
                      const struct stack_dialect *const *dialects, size_t dialect_count, const char *forced) {
     *text = (struct stack_text){ .session = session, .output = output, .in_place = in_place, .dialects = dialects,
-                                 .dialect_count = dialect_count, .forced = NO_DIALECT, .current = NO_DIALECT, .awake = NO_DIALECT };
+                                 .dialect_count = dialect_count, .forced = NO_DIALECT, .current = NO_DIALECT, .awake = NO_DIALECT,
+                                 .last_frame = HELD_NO_FRAME };
     for (size_t i = 0; forced && i < dialect_count; i++)
         if (strcmp(dialects[i]->name, forced) == 0) text->forced = i;
     session_use(session, false);
@@ -47,6 +50,8 @@ void stack_text_deinit(struct stack_text *text) {
     line_queue_deinit(&text->waiting);
     line_queue_deinit(&text->queue);
     free(text->pieces);
+    free(text->searched_to);
+    text->searched_to = NULL;
     text->states = NULL;
     text->pieces = NULL;
 }
@@ -82,6 +87,7 @@ static bool end_stack(struct stack_text *text) {
     if (text->current == NO_DIALECT) return true;
     if (text->session->frame_count ? !answer_held(text) : !pass_held(text)) return false;
     text->current = NO_DIALECT;
+    text->last_frame = HELD_NO_FRAME;
     held_stack_clear(&text->held);
     session_begin_stack(text->session);
     return true;
@@ -107,6 +113,7 @@ static uint64_t dialects_for(struct stack_text *text, uint32_t marks) {
 
 static enum line_kind read_with(struct stack_text *text, size_t dialect, struct csn_str line, struct line_frame *out) {
     *out = (struct line_frame){ .site = SITE_PC };
+    text->modules.is_searched = text->modules.line < text->searched_to[dialect];
     return text->dialects[dialect]->read(text->states[dialect], &text->modules, line, text->current == dialect, out);
 }
 
@@ -221,13 +228,14 @@ static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kin
     text->current = dialect;
     if (kind == KIND_INSIDE) {
         move_frame(frame, (ptrdiff_t)prefix);
-        return held_stack_add(&text->held, line, HELD_NO_FRAME, frame);
+        return held_stack_add(&text->held, line, frame->is_rest ? text->last_frame : HELD_NO_FRAME, frame);
     }
     if (frame->sample) text->session->sample = *frame->sample;
     if (frame->end) return read_pieces(text, dialect, read, frame) && add_pieces(text, dialect, line, prefix);
     frame->is_filled = frame->is_filled && frame->fill_end == read.len;
     if (!add_frame(text, dialect, frame, &number)) return false;
     move_frame(frame, (ptrdiff_t)prefix);
+    text->last_frame = number;
     return held_stack_add(&text->held, line, number, frame);
 }
 
@@ -248,7 +256,7 @@ static bool needs_maps(const struct stack_text *text, size_t dialect, enum line_
                        const struct line_frame *frame, uint64_t number) {
     bool begins = kind == KIND_FIRST || (kind == KIND_FRAME && text->current != dialect);
     return begins && frame->by_maps && frame->site == SITE_PC && !frame->pid && !(frame->sample && frame->sample->is_certain) &&
-           number >= text->searched_to[SEARCH_MAPS] && !stack_modules_has_maps(&text->modules);
+           number >= text->maps_searched_to && !stack_modules_has_maps(&text->modules);
 }
 
 /* Lines of two sources, as of two processes in a journal, are not of one stack. */
@@ -279,7 +287,6 @@ static bool read_text_line(struct stack_text *text, const struct log_line *line,
     if (!change_source(text, &line->source)) return false;
     text->inside_long_line = is_part;
     text->modules.line = number;
-    text->modules.is_searched = number < text->searched_to[SEARCH_DIALECT];
     const size_t prefix = too_long || line->is_data ? 0 : log_prefix_size(bare);
     struct csn_str read = { bare.ptr + prefix, bare.len - prefix };
     if (!too_long && !line->is_data && read.len) {
@@ -293,7 +300,8 @@ static bool read_text_line(struct stack_text *text, const struct log_line *line,
     bool goes_on = dialect != NO_DIALECT && dialect == text->current && (kind == KIND_FRAME || kind == KIND_INSIDE);
     /* Ended before the frame is added: the stack has the modules of its own process. */
     if (!goes_on && !end_stack(text)) return false;
-    if (goes_on && is_full(text) && !continue_stack(text)) return false;
+    const bool is_rest = goes_on && kind == KIND_INSIDE && frame.is_rest; /* stays with its frame */
+    if (goes_on && !is_rest && is_full(text) && !continue_stack(text)) return false;
     if (!goes_on) text->interrupted = false;
     if (!goes_on) text->added_lines = 0;
     if (!goes_on || !text->held.count) text->goes_on = goes_on;
@@ -321,23 +329,30 @@ static void queue_waiting(struct stack_text *text) {
 
 /* Of the lines that wait, all but `unsearched` at the end have been searched. None is searched twice. */
 static void end_search(struct stack_text *text, struct csn_str found, size_t unsearched) {
-    const struct stack_dialect *dialect = text->dialects[text->searching_dialect];
-    text->searched_to[text->searching] = text->first_waiting + text->waiting.count - unsearched;
-    if (text->searching == SEARCH_DIALECT) dialect->end_search(text->states[text->searching_dialect], &text->modules, found);
+    const size_t dialect = text->searching_dialect;
+    const uint64_t searched_to = text->first_waiting + text->waiting.count - unsearched;
+    if (text->searching == SEARCH_MAPS) {
+        text->maps_searched_to = searched_to;
+    } else {
+        text->searched_to[dialect] = searched_to;
+        if (text->dialects[dialect]->end_search)
+            text->dialects[dialect]->end_search(text->states[dialect], &text->modules, found);
+    }
     text->searching = SEARCH_NONE;
     queue_waiting(text);
 }
 
-/* Whether the line is the one that was searched. Lines of a list of modules are kept. */
-static bool ends_search(struct stack_text *text, struct csn_str line) {
-    if (text->searching == SEARCH_DIALECT) return text->dialects[text->searching_dialect]->ends_search(line);
+/* Lines of a list of modules are kept. */
+static enum search_step look_at(struct stack_text *text, struct csn_str line) {
+    const size_t dialect = text->searching_dialect;
+    if (text->searching == SEARCH_DIALECT) return text->dialects[dialect]->search(text->states[dialect], line);
     if (stack_modules_add_any_line(&text->modules, line)) {
         text->maps_found++;
         text->lines_since_map = 0;
     } else if (text->maps_found) {
         text->lines_since_map++;
     }
-    return text->lines_since_map > LINES_WITHOUT_MAP;
+    return text->lines_since_map > LINES_WITHOUT_MAP ? STEP_ENDS : STEP_ON;
 }
 
 /* Keeps a line, which may end the search. */
@@ -349,8 +364,9 @@ static bool search_line(struct stack_text *text, const struct log_line *line, bo
     if (!line_queue_add(&text->waiting, line, is_part)) return false;
     const size_t prefix = too_long ? 0 : log_prefix_size(bare);
     const struct csn_str rest = line->is_data ? nothing : (struct csn_str){ bare.ptr + prefix, bare.len - prefix };
-    if (too_long) end_search(text, nothing, 1);
-    else if (ends_search(text, rest)) end_search(text, rest, 0);
+    const enum search_step step = too_long ? STEP_ENDS_BEFORE : look_at(text, rest);
+    if (step == STEP_ENDS) end_search(text, rest, 0);
+    else if (step == STEP_ENDS_BEFORE) end_search(text, nothing, 1);
     return !text->modules.no_memory;
 }
 

@@ -15,6 +15,7 @@ struct stack_text {
     struct stack_output *output;
     const struct stack_dialect *const *dialects;
     void **states;                /* one for each dialect */
+    uint64_t *searched_to;        /* for each dialect: it has searched the lines before this number */
     size_t dialect_count;
     size_t forced, current;       /* the only dialect; that of the stack that is held; NO_DIALECT */
     struct dialects_by_marks {
@@ -32,6 +33,7 @@ struct stack_text {
     bool inside_long_line;
     bool interrupted;             /* the last frame of the stack is a signal's: the next one made no call */
     struct held_stack held;       /* lines of the stack, with their frames */
+    uint32_t last_frame;          /* of the last line with one; HELD_NO_FRAME */
     struct line_frame *pieces;    /* the frames of one line */
     size_t piece_count, piece_capacity;
     uint64_t added_lines;         /* of inlined calls, in the stack so far */
@@ -42,7 +44,7 @@ struct stack_text {
     struct line_queue queue;      /* lines of searches that have ended, which are read before others; the next is `queue_at` */
     size_t queue_at;
     uint64_t line_count, first_waiting, first_queued; /* lines given; the numbers of the first ones that wait */
-    uint64_t searched_to[SEARCH_MAPS + 1]; /* lines before this number have been searched */
+    uint64_t maps_searched_to;    /* the lines before this number have been searched for lists of modules */
     uint32_t maps_found, lines_since_map;
     struct stack_part *part;      /* gets what would be answered or written; NULL: that is done at once */
 };
