@@ -486,7 +486,7 @@ def test_blocks_between_branches(callsign, branch_symbols):
     """-F +brstackinsn of perf 6.1: the instructions are a stack of their own."""
     assert named(callsign, branch_symbols, BRANCH_MAP + HEAD + "\n" + BLOCK) == [["area"], ["main", "main", "area"]]
     filled = callsign.good("stack", "--in-place", "--symbols", branch_symbols, "--no-search", stdin=BRANCH_MAP + BLOCK)
-    assert filled == BRANCH_MAP + BLOCK.replace("0a \n", "0a  (main)\n").replace("IPC\n", "IPC (main)\n").replace("ff \n", "ff  (area)\n")
+    assert filled == BRANCH_MAP + BLOCK.replace("0a \n", "0a (main) \n").replace("IPC\n", "IPC (main)\n").replace("ff \n", "ff (area) \n")
 
 
 BRANCHING = """

@@ -192,3 +192,21 @@ def test_wrapped_frames_of_several_functions(callsign, tmp_path):
                                                               "merged": [{"name": "orders_save", "line": 4}]}], base=0, source=("/opt/app", "a.c"))
     once = callsign.good("stack", "--in-place", "--explain", "--no-search", "-i", index, stdin=GDB)
     assert re.search(r"in orders_load\|orders_save \(\)\n   from /opt/app/liborders.so\n +2 functions", once)
+
+
+# ---- with blanks behind the lines ----
+
+def padded(text, end):
+    """All lines, the empty ones too."""
+    return text.replace("\n", end + "\n") + ("" if text.endswith("\n") else end)
+
+
+@pytest.mark.parametrize("end", [" ", "  ", "\t", " \x1b[0m ", " \r"])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_blanks_behind_lines(callsign, indexes, name, end):
+    """Whole logs were not recognized. The blanks stay where they are, behind what is filled in."""
+    text = text_of(name)
+    args, given = indexes[name], padded(text, end)
+    assert callsign.run("stack", *args, stdin=given).stdout == callsign.run("stack", *args, stdin=text).stdout
+    once = fill(callsign, given, *args)
+    assert once == padded(fill(callsign, text, *args), end)

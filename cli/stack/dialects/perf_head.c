@@ -129,10 +129,10 @@ static bool read_command(struct csn_str text, struct profile_sample *out) {
     return true;
 }
 
-bool perf_head_read_part(struct csn_str line, struct profile_sample *out) {
+bool perf_head_read_part(struct csn_str line, bool ends_in_blank, struct profile_sample *out) {
     *out = (struct profile_sample){ .known = true };
     struct field field = last_field(line);
-    const bool ends_in_blank = line.len && line.ptr[line.len - 1] == ' '; /* perf leaves one behind each field */
+    ends_in_blank |= line.len && line.ptr[line.len - 1] == ' '; /* perf leaves one behind each field */
     if (ends_in_colon(field.word) && !is_time(field.word)) {
         copy_word(out->event, sizeof(out->event), (struct csn_str){ field.word.ptr, field.word.len - 1 });
         field = field_before(line, &field);

@@ -11,7 +11,7 @@
 
 /* A head with a number and a time, which hardly any other line has; `s` moves behind the time. */
 bool perf_head_read(struct line_scan *s, struct profile_sample *out);
-/* A head that lacks one of these: many other lines look like it. */
-bool perf_head_read_part(struct csn_str line, struct profile_sample *out);
+/* A head that lacks one of these: many other lines look like it. `ends_in_blank`: the line did, which perf's do. */
+bool perf_head_read_part(struct csn_str line, bool ends_in_blank, struct profile_sample *out);
 
 #endif

@@ -49,9 +49,7 @@ static enum line_kind finish_frame(struct csn_str line, uint64_t number, struct 
     out->number = number;
     out->by_maps = true;
     out->flags = number ? CSN_STACK_BEFORE : CSN_STACK_EXACT;
-    out->fill_at = line.len;
-    while (out->fill_at && line.ptr[out->fill_at - 1] == ' ') out->fill_at--;
-    out->fill_end = out->fill_at;
+    out->fill_at = out->fill_end = line.len;
     return KIND_FRAME;
 }
 

@@ -164,8 +164,6 @@ static enum line_kind read_glibc_line(void *state, struct stack_modules *modules
     struct line_scan s = scan_on(line);
     size_t bracket;
     (void)state, (void)modules, (void)open;
-    while (line.len && line.ptr[line.len - 1] == ' ') line.len--;
-    if (!line.len) return KIND_NONE;
     if (line.ptr[line.len - 1] == ')' && read_c10(line, out)) return finish_frame(line, out->number ? KIND_FRAME : KIND_FIRST, out);
     *out = (struct line_frame){ .site = SITE_PC };
     if (line.ptr[line.len - 1] != ']' || !scan_find_last(&s, '[', &bracket) || is_of_strace(line)) return KIND_NONE;

@@ -266,7 +266,7 @@ static void use_head_before(struct perf_state *perf, struct csn_str text) {
         return;
     }
     if (find_padded_address(text, 0, &address)) text.len = address;
-    if (perf_head_read_part(text, &head)) use_head(perf, &head);
+    if (perf_head_read_part(text, false, &head)) use_head(perf, &head);
 }
 
 /* "\t            1139 ...": an address in 16 columns. */
@@ -288,7 +288,7 @@ static void believe_head(struct perf_state *perf, struct csn_str chain_line) {
 }
 
 static void note_possible_head(struct perf_state *perf, struct csn_str line) {
-    perf->perhaps.known = line.ptr[0] != '\t' && perf_head_read_part(line, &perf->perhaps);
+    perf->perhaps.known = line.ptr[0] != '\t' && perf_head_read_part(line, perf->modules->ends_in_blank, &perf->perhaps);
     perf->perhaps_at = perf->modules->line;
 }
 
@@ -425,7 +425,7 @@ static enum line_kind read_alone(struct perf_state *perf, struct csn_str line, s
     if (!read_unheaded(perf, line, out, &at)) return KIND_NONE;
     struct profile_sample head;
     perf->sample = (struct profile_sample){ .known = false };
-    if (perf_head_read_part((struct csn_str){ line.ptr, at }, &head)) {
+    if (perf_head_read_part((struct csn_str){ line.ptr, at }, false, &head)) {
         use_head(perf, &head);
         out->sample = &perf->sample;
     }

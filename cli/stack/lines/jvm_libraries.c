@@ -32,7 +32,7 @@ struct report_reader {
 /* False: nothing that follows matters. */
 static bool read_report_line(struct report_reader *r, struct csn_str line) {
     static const char head[] = "# A fatal error has been detected by the Java Runtime Environment";
-    line = line_text(line);
+    line = log_line_text(line);
     if (!r->count) line = without_byte_order_mark(line);
     if (r->in_list) {
         const bool is_mapping = stack_modules_add_maps_line(r->modules, line);

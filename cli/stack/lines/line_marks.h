@@ -41,13 +41,14 @@ enum line_mark {
 
 uint32_t line_marks(struct csn_str line);
 
-/* A line, which ends as one that a terminal's colours end, without these. */
-struct csn_str log_line_before_colours(struct csn_str line);
-/* A line without its newline, a carriage return, and what ends a terminal's colours before them. */
+/* A line, which ends as one with blanks or a terminal's colours behind it, without these. */
+struct csn_str log_line_before_end(struct csn_str line);
+/* A line without its newline, a carriage return, and before them blanks and what ends a terminal's colours: terminals fill lines
+ * up, and no dialect has to look for them. */
 static inline struct csn_str log_line_text(struct csn_str line) {
     line = line_text(line);
     const char last = line.len ? line.ptr[line.len - 1] : 0;
-    return last == 'm' || last == 'K' ? log_line_before_colours(line) : line;
+    return last == ' ' || last == '\t' || last == 'm' || last == 'K' ? log_line_before_end(line) : line;
 }
 
 /* Bytes of what a log daemon writes before the text of a line: the time, the host and the program of syslog and the

@@ -21,6 +21,7 @@
  * Colours of terminals ("\\033[31m") may stand before and after each of them, and at the end of the line. */
 #include "stack/lines/line_marks.h"
 #include "stack/lines/line_scan.h"
+#include "ui/text_bytes.h"
 
 /* "\\033[1;31m" and the like; "\\033[K" is grep's. */
 static void skip_colours(struct line_scan *s) {
@@ -33,14 +34,15 @@ static void skip_colours(struct line_scan *s) {
     }
 }
 
-struct csn_str log_line_before_colours(struct csn_str line) {
-    while (line.len > 2 && (line.ptr[line.len - 1] == 'm' || line.ptr[line.len - 1] == 'K')) {
+struct csn_str log_line_before_end(struct csn_str line) {
+    for (;;) {
+        while (line.len && is_blank_char(line.ptr[line.len - 1])) line.len--;
+        if (line.len < 3 || (line.ptr[line.len - 1] != 'm' && line.ptr[line.len - 1] != 'K')) return line;
         size_t from = line.len - 1;
         while (from && ((line.ptr[from - 1] >= '0' && line.ptr[from - 1] <= '9') || line.ptr[from - 1] == ';')) from--;
-        if (from < 2 || line.ptr[from - 1] != '[' || line.ptr[from - 2] != '\033') break;
+        if (from < 2 || line.ptr[from - 1] != '[' || line.ptr[from - 2] != '\033') return line;
         line.len = from - 2;
     }
-    return line;
 }
 
 static bool skip_digits(struct line_scan *s, unsigned count) {

@@ -14,6 +14,7 @@ struct stack_modules {
     struct stack_places places;
     uint64_t line;            /* the number of the line that is read, of all lines of the text: dialects are not shown each */
     bool is_searched;         /* the lines after this one have been searched: see KIND_AHEAD */
+    bool ends_in_blank;       /* the line that is read had a blank at its end, as perf writes it behind each field */
     bool no_memory;
 };
 

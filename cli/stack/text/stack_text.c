@@ -7,6 +7,7 @@
 #include "stack/lines/stack_fill.h"
 #include "ui/growing.h"
 #include "ui/line_input.h"
+#include "ui/text_bytes.h"
 
 enum { LINE_MAX_BYTES = 1 << 16, HELD_MAX_BYTES = 1 << 26, SEARCH_MAX_BYTES = 1 << 17, MAPS_MAX_BYTES = 1 << 20,
        LINES_WITHOUT_MAP = 16, OTHERS_MAX = 64 };
@@ -122,7 +123,7 @@ static size_t read_line(struct stack_text *text, struct csn_str line, enum line_
     size_t first = text->forced != NO_DIALECT ? text->forced : text->current;
     *kind = first != NO_DIALECT ? read_with(text, first, line, out) : KIND_NONE;
     if (*kind != KIND_NONE || text->forced != NO_DIALECT) return *kind != KIND_NONE ? first : NO_DIALECT;
-    uint64_t wanted = dialects_for(text, line_marks(line));
+    uint64_t wanted = dialects_for(text, line_marks(line) | (text->modules.ends_in_blank ? MARK_PERF : 0));
     if (text->awake != NO_DIALECT) wanted |= 1ull << text->awake;
     for (; wanted; wanted &= wanted - 1) {
         size_t i = (size_t)__builtin_ctzll(wanted);
@@ -275,6 +276,17 @@ static bool is_between(struct stack_text *text, const struct log_line *line) {
     return may && text->others++ < OTHERS_MAX;
 }
 
+/* What dialects read of a line: `bare` without what a log daemon wrote before it. */
+static struct csn_str text_of_line(struct csn_str bare, bool ends_in_blank) {
+    size_t prefix = log_prefix_size((struct csn_str){ bare.ptr, bare.len + ends_in_blank });
+    if (prefix > bare.len) prefix = bare.len;
+    return (struct csn_str){ bare.ptr + prefix, bare.len - prefix };
+}
+
+static bool ends_in_blank(struct csn_str line, struct csn_str bare) {
+    return bare.len < line.len && is_blank_char(line.ptr[bare.len]);
+}
+
 static bool read_text_line(struct stack_text *text, const struct log_line *line, bool is_part, uint64_t number) {
     struct csn_str bare = log_line_text(line->text);
     enum line_kind kind = KIND_NONE;
@@ -287,8 +299,8 @@ static bool read_text_line(struct stack_text *text, const struct log_line *line,
     if (!change_source(text, &line->source)) return false;
     text->inside_long_line = is_part;
     text->modules.line = number;
-    const size_t prefix = too_long || line->is_data ? 0 : log_prefix_size(bare);
-    struct csn_str read = { bare.ptr + prefix, bare.len - prefix };
+    text->modules.ends_in_blank = ends_in_blank(line->text, bare);
+    struct csn_str read = too_long || line->is_data ? bare : text_of_line(bare, text->modules.ends_in_blank);
     if (!too_long && !line->is_data && read.len) {
         read.len = unfilled_size(read);
         dialect = read_line(text, read, &kind, &frame);
@@ -306,7 +318,7 @@ static bool read_text_line(struct stack_text *text, const struct log_line *line,
     if (!goes_on) text->added_lines = 0;
     if (!goes_on || !text->held.count) text->goes_on = goes_on;
     if (kind == KIND_NONE || kind == KIND_CONTEXT) return pass_line(text, line->raw);
-    frame.is_filled = prefix + read.len < bare.len;
+    frame.is_filled = read.ptr + read.len < bare.ptr + bare.len;
     return add_line(text, dialect, kind, line, read, &frame);
 }
 
@@ -362,8 +374,7 @@ static bool search_line(struct stack_text *text, const struct log_line *line, bo
     const bool too_long = is_part || line->text.len > LINE_MAX_BYTES || text->waiting.text.count + line->raw.len > most;
     if (line->source.name) text->searched = line->source;
     if (!line_queue_add(&text->waiting, line, is_part)) return false;
-    const size_t prefix = too_long ? 0 : log_prefix_size(bare);
-    const struct csn_str rest = line->is_data ? nothing : (struct csn_str){ bare.ptr + prefix, bare.len - prefix };
+    const struct csn_str rest = line->is_data || too_long ? nothing : text_of_line(bare, ends_in_blank(line->text, bare));
     const enum search_step step = too_long ? STEP_ENDS_BEFORE : look_at(text, rest);
     if (step == STEP_ENDS) end_search(text, rest, 0);
     else if (step == STEP_ENDS_BEFORE) end_search(text, nothing, 1);
