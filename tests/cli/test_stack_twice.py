@@ -171,7 +171,7 @@ FOLLOWS = {
     "python after minidump_stackwalk -m": ("0|0|liborders.so||||0x1102\n", "  Binary file \"/opt/app/orders\", at +0x1461 [0x7f93bcfd9161]\n", ON_MAIN),
     "LLVM's dump after minidump_stackwalk": (MINIDUMP, "6  orders           0x0000555555555461 orders + 5217\n", " main + 53 (orders.c:31)\n"),
     "backward after gdb": (STOP, "#3    Object \"/opt/app/orders\", at 0x555555555460, in main\n", ON_MAIN),
-    "Dr. Memory after gdb": (STOP, "#1 load+0x5d [f:\\src\\orders.c:21](0x76ff1161 <liborders.dll+0x1161>)\n", " (orders_load at /opt/app/liborders.c:22)\n"),
+    "Dr. Memory after gdb": (STOP, "#1 load+0x5d [f:\\src\\orders.c:21](0x76ff1161 <liborders.dll+0x1161>)\n", " (orders_load at /opt/app/liborders.c:21)\n"),
     "coredumpctl after AddressSanitizer": ("#1 0x7f71e124213a  (/opt/app/liborders.so+0x113a)\n", COREDUMP.replace("#3", "#2"), ON_MAIN),
 }
 

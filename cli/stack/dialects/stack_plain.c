@@ -5,6 +5,7 @@
  *     10001139              of the image, alone on its line: only if exactly one index is given, and has a function there
  *     55d000000000-55d000002000 r-xp 00001000 08:01 1234 /path/app      as /proc/PID/maps has it */
 #include "stack/dialects/dialects.h"
+#include "stack/lines/frame_numbers.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
@@ -39,7 +40,7 @@ static enum line_kind read_plain_line(void *state, struct stack_modules *modules
     struct line_scan s = scan_on(line);
     uint64_t number = 0;
     bool numbered;
-    (void)state, (void)open;
+    (void)open;
     if (stack_modules_add_maps_line(modules, line)) return KIND_CONTEXT;
     if (read_bare_address(modules, line, out)) return KIND_FRAME;
     *out = (struct line_frame){ .site = SITE_PC };
@@ -63,9 +64,11 @@ static enum line_kind read_plain_line(void *state, struct stack_modules *modules
     if (!scan_at_end(&s)) return KIND_NONE;
     out->fill_at = out->fill_end = line.len;
     out->by_maps = true;
+    if (numbered) out->flags = frame_numbers_flags(state, number);
     return numbered && !number ? KIND_FIRST : KIND_FRAME;
 }
 
 const struct stack_dialect plain_dialect = {
-    .name = "plain", .marks = { MARK_END_HEX, MARK_ADDRESS }, .read = read_plain_line, .fill = fill_behind_line
+    .name = "plain", .marks = { MARK_END_HEX, MARK_ADDRESS }, .state_size = sizeof(struct frame_numbers), .read = read_plain_line,
+    .fill = fill_behind_line
 };

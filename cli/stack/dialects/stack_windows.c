@@ -10,12 +10,14 @@
  *        at Orders.Program.Main(String[]) + 0x21               the same, where the program has names: there is no index that does
  */
 #include "stack/dialects/dialects.h"
+#include "stack/lines/frame_numbers.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 
 enum { WINDOWS_NAME = 128 };
 struct windows_state {
     char faulting[WINDOWS_NAME]; /* the module of the event log's record */
+    struct frame_numbers numbers;
 };
 
 static bool is_module_end(struct csn_str text) {
@@ -28,6 +30,16 @@ static bool is_module_end(struct csn_str text) {
         if (k == size) return true;
     }
     return false;
+}
+
+/* "[3] ", "#1 ", "# 1 " or "3: " at the beginning. */
+static bool read_number(struct csn_str line, uint64_t *out) {
+    struct line_scan s = scan_on(line);
+    scan_blanks(&s);
+    const bool in_brackets = scan_char(&s, '['), hash = !in_brackets && scan_char(&s, '#');
+    if (hash) scan_blanks(&s);
+    if (!scan_number(&s, 10, out)) return false;
+    return (hash || scan_char(&s, in_brackets ? ']' : ':')) && scan_blanks(&s);
 }
 
 /* "orders.dll+0x1161", "orders.dll + 0x1161": the last of the line. */
@@ -110,12 +122,19 @@ static enum line_kind read_event(struct windows_state *windows, struct csn_str l
 
 static enum line_kind read_windows_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                         struct line_frame *out) {
+    struct windows_state *windows = state;
     (void)modules;
-    enum line_kind event = read_event(state, line, out);
+    enum line_kind event = read_event(windows, line, out);
     if (event != KIND_NONE) return event;
     if (read_wine(line, out)) return out->number ? KIND_FRAME : KIND_FIRST;
     *out = (struct line_frame){ .site = SITE_PC };
-    if (read_dotnet_native(line, out) || read_module_offset(line, out)) return KIND_FRAME;
+    if (read_dotnet_native(line, out)) return KIND_FRAME;
+    if (read_module_offset(line, out)) {
+        if (!read_number(line, &out->number)) return KIND_FRAME;
+        windows->numbers.from_zero |= out->module.ptr > line.ptr && out->module.ptr[-1] == '<'; /* Dr. Memory does */
+        out->flags = frame_numbers_flags(&windows->numbers, out->number);
+        return out->number ? KIND_FRAME : KIND_FIRST;
+    }
     return open && is_managed_frame(line) ? KIND_INSIDE : KIND_NONE;
 }
 
