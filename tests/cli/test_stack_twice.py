@@ -172,6 +172,10 @@ FOLLOWS = {
     "LLVM's dump after minidump_stackwalk": (MINIDUMP, "6  orders           0x0000555555555461 orders + 5217\n", " main + 53 (orders.c:31)\n"),
     "backward after gdb": (STOP, "#3    Object \"/opt/app/orders\", at 0x555555555460, in main\n", ON_MAIN),
     "Dr. Memory after gdb": (STOP, "#1 load+0x5d [f:\\src\\orders.c:21](0x76ff1161 <liborders.dll+0x1161>)\n", " (orders_load at /opt/app/liborders.c:21)\n"),
+    "logcat after eu-stack": ("TID 5275:\n#0  0x000055555555527b - /opt/app/orders\n", "     #01 pc 0000000000001160  /data/app/liborders.so (orders_load+8)\n",
+                              " (orders_load at /opt/app/liborders.c:21)\n"),
+    "a tombstone after eu-stack -s": ("TID 5275:\n#0  0x000055555555527b - /opt/app/orders\n    /opt/app/orders.c:23:5\n",
+                                      "      #01 pc 0000000000001160  /data/app/liborders.so\n", " (orders_load at /opt/app/liborders.c:21)\n"),
     "coredumpctl after AddressSanitizer": ("#1 0x7f71e124213a  (/opt/app/liborders.so+0x113a)\n", COREDUMP.replace("#3", "#2"), ON_MAIN),
 }
 

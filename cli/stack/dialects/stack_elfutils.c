@@ -60,6 +60,15 @@ static bool read_place(struct elfutils_state *elfutils, struct stack_modules *mo
     return true;
 }
 
+/* "/src/shapes.c:6:12". Frames of others, as of Android's log, may follow with blanks before them. */
+static bool is_source(struct line_scan s) {
+    size_t colon;
+    uint64_t number;
+    if (scan_peek(&s) == '#' || !scan_find_last(&s, ':', &colon)) return false;
+    s.at = colon + 1;
+    return scan_number(&s, 10, &number) && scan_at_end(&s);
+}
+
 /* "0x00007fea4dc81000-0x00007fea4de56000 libc.so.6" */
 static bool read_module(struct stack_modules *modules, struct csn_str line) {
     struct line_scan s = scan_on(line);
@@ -74,10 +83,7 @@ static bool read_module(struct stack_modules *modules, struct csn_str line) {
 static enum line_kind read_inside(struct elfutils_state *elfutils, struct stack_modules *modules, struct csn_str line, bool open) {
     static const char indent[] = "    ";
     struct line_scan s = scan_on(line);
-    if (open && scan_text(&s, indent)) {
-        read_place(elfutils, modules, s);
-        return KIND_INSIDE;
-    }
+    if (open && scan_text(&s, indent) && (read_place(elfutils, modules, s) || is_source(s))) return KIND_INSIDE;
     elfutils->in_thread = read_thread(line);
     elfutils->group.pc = 0;
     return elfutils->in_thread || read_module(modules, line) ? KIND_CONTEXT : KIND_NONE;
