@@ -203,7 +203,7 @@ def write_results(arguments, results, load):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--object", required=True)
+    parser.add_argument("--object", required=True, type=os.path.abspath)  # executors run in folders of their own
     parser.add_argument("--frames", default="1000000,10000000")
     parser.add_argument("--modules", type=int, default=200)
     parser.add_argument("--joins", default="auto,broadcast,hash", help="the first one is repeated by --kill and --growth")
