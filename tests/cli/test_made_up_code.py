@@ -95,6 +95,21 @@ def test_jitdump(callsign, order, tmp_path):
         assert callsign.run("convert", tmp_path / "cut.dump", "-o", tmp_path / "cut").returncode in (0, 1, 2)
 
 
+def test_jitdump_of_code_behind_the_last_address(callsign, tmp_path):
+    """Moved or loaded there: it is damaged. Its rows had addresses of the other end of memory."""
+    last = 2**64 - 1
+    data = struct.pack("<IIIIIIQQ", 0x4a695444, 1, 40, 62, 0, 1, 0, 0)
+    data += debug("<", 0x5000, [(0x5000, 3, b"/src/jit.lua"), (0x5008, 4, b"\xff")])
+    data += load("<", 0x5000, 16, b"traced") + move("<", 0x5000, last) + move("<", 0x5000, last - 15) + move("<", 0x5000, last - 16)
+    (tmp_path / "jit-1.dump").write_bytes(data)
+    done = callsign.run("convert", "--quiet", tmp_path / "jit-1.dump", "-o", tmp_path / "index", "--report", "-")
+    events = {event["name"]: event for event in json.loads(done.stdout)["events"]}
+    assert done.returncode == 1 and events["damaged-record"]["count"] == 2
+    assert events["damaged-record"]["example"] == "code at 0xffffffffffffffff of 0x10 bytes ends after the last address"
+    assert ": 0 problems\n" in callsign.good("verify", tmp_path / "index")
+    assert answers(callsign, tmp_path / "index", 0x5009, last - 8) == [[("traced", "/src/jit.lua", 4)], [("traced", "/src/jit.lua", 4)]]
+
+
 def test_jitdump_of_memory_used_again(callsign, tmp_path):
     """perf makes a mapping of each record, and of two mappings the later one holds: code that begins in later code is gone."""
     data = struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, 1, 0, 0)

@@ -79,6 +79,11 @@ static bool grow_slots(struct jit_reading *r) {
 }
 
 static csn_status add_jit_code(struct jit_reading *r, const struct jit_code *code, struct csn_error *err) {
+    if (code->size > UINT64_MAX - code->start) {
+        csni_batch_note(r->w, CSN_EVENT_DAMAGED_RECORD, "code at 0x%llx of 0x%llx bytes ends after the last address",
+                        (unsigned long long)code->start, (unsigned long long)code->size);
+        return CSN_OK;
+    }
     if (r->code.count >= r->slots / 2 && !grow_slots(r)) return csni_fail_memory(err, r->slots * 2 * sizeof *r->last_at);
     if (!csni_vec_push(&r->code, *code)) return csni_fail_memory(err, sizeof *code);
     *slot_of(r, code->start) = r->code.count;
