@@ -77,7 +77,11 @@ static csn_status resolve(void *context, const struct csn_companion_request *req
                           struct csn_error *err) {
     struct companion_search *search = context;
     csn_status status = csn_companion_search_resolve(search->search, request, out, err);
-    if (status == CSN_OK && out->path && (search->refused = output_at(search, out->path)) != NULL) return refuse_output(out, err);
+    const char *const refused = status == CSN_OK && out->path ? output_at(search, out->path) : NULL;
+    if (refused) {
+        search->refused = refused;
+        return refuse_output(out, err);
+    }
     bool is_pdb = request->kind == CSN_COMPANION_PDB, is_debug_file = request->kind == CSN_COMPANION_DEBUG_FILE;
     if (status == CSN_NONE && is_pdb) search->lacks_pdb = true; /* the report names it */
     if (status == CSN_NONE && is_debug_file && !request->has_debug_info && !search->lacks_pdb) keep_missing(search, request);

@@ -28,6 +28,7 @@ static const uint64_t GDB_BASE = 0x555555554000;
 struct gdb_frame {
     enum { EXPECT_NOTHING, EXPECT_BRACKET, EXPECT_ARGUMENT, EXPECT_PLACE, EXPECT_FILE } expects; /* in the next line */
     bool has_arguments, has_source;
+    bool is_open;           /* the rest may be filled in: the frame's first line leaves its place to it */
     size_t place_at;        /* of "from" in the line that was read last */
     struct csn_str library; /* of that line; empty: it has none */
 };
@@ -157,7 +158,7 @@ static enum line_kind read_gdb_function(struct gdb_state *gdb, const struct stac
     if (line.ptr[s->at] != '?') out->symbol = (struct csn_str){ line.ptr + s->at, name_end - s->at };
     out->fill_at = s->at;
     out->is_complete = all->has_arguments || all->has_source;
-    out->ends_below = !is_whole && all->expects == EXPECT_NOTHING;
+    gdb->frame.is_open = out->ends_below = !is_whole && all->expects == EXPECT_NOTHING;
     out->fill_end = out->ends_below ? name_end : line.len;
     if (is_whole) out->module = all->library;
     else out->module = (struct csn_str){ gdb->library, gdb->library_len };
@@ -203,7 +204,7 @@ static bool is_below_frame(struct csn_str line) {
 /* The frame of the lines before goes on: where it ends, it may be filled in. */
 static enum line_kind read_gdb_rest(struct gdb_state *gdb, struct csn_str line, struct line_frame *out) {
     out->is_rest = gdb->frame.expects == EXPECT_NOTHING;
-    out->is_complete = gdb->frame.has_arguments || gdb->frame.has_source;
+    out->is_complete = gdb->frame.has_arguments || gdb->frame.has_source || !gdb->frame.is_open;
     out->fill_at = out->is_complete ? 0 : gdb->frame.place_at;
     out->fill_end = line.len;
     return KIND_INSIDE;

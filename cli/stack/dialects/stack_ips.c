@@ -188,7 +188,9 @@ static bool find_report(struct csn_str text, struct csn_str *out, struct json_fa
         return false;
     }
     *out = report;
-    return true;
+    if (report.ptr[0] == '{') return true;
+    *fault = (struct json_fault){ "not an object", (size_t)(report.ptr - text.ptr) };
+    return false;
 }
 
 bool stack_ips_recognize(struct csn_str line) {

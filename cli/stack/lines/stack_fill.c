@@ -188,7 +188,7 @@ size_t unfilled_size(struct csn_str line) {
     size_t end = line.len, depth = 0;
     while (end && is_blank_char(line.ptr[end - 1])) end--;
     if (!end || line.ptr[end - 1] != ')' || !ends_in_source((struct csn_str){ line.ptr, end })) return line.len;
-    for (size_t at = end; at > 1; at--) {
+    for (size_t at = end; at > 2; at--) { /* something stands before it */
         if (line.ptr[at - 1] == ')') depth++;
         if (line.ptr[at - 1] != '(' || --depth) continue;
         const bool is_filled = line.ptr[at - 2] == ' ' && has_source((struct csn_str){ line.ptr + at, end - at });

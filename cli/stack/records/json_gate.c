@@ -49,10 +49,23 @@ static bool ends_time(struct csn_str json, size_t at) {
     return i < at && byte_before(json, i, 1) == '.' && is_digit(byte_before(json, i, 2));
 }
 
+/* Where the blanks end that stand behind a line. */
+static size_t skip_blanks(struct csn_str json, size_t at) {
+    while (is_blank_char(byte_at(json, at)) || has_text_at(json, at, "\\t")) at += json.ptr[at] == '\\' ? 2 : 1;
+    return at;
+}
+
+/* The end of a line, behind blanks: that of the string, or an escaped character other than a quote. */
+static bool ends_line(struct csn_str json, size_t at) {
+    at = skip_blanks(json, at);
+    const char next = byte_at(json, at);
+    return !next || next == '"' || (next == '\\' && byte_at(json, at + 1) != '"');
+}
+
 /* A value of 8 digits, a time, or the end of a line, as of "Call Trace:". What is after a quote separates a name from its value. */
 static bool is_colon_of_text(struct csn_str json, size_t at) {
     const char next = byte_at(json, at + 1);
-    if (!next || next == '"' || next == '\\') return true;
+    if (next == '\\' || ends_line(json, at + 1)) return true;
     return has_hex_digits(json, at + 1 + (next == ' '), 8) || ends_time(json, at);
 }
 
@@ -85,6 +98,7 @@ static bool is_folded(struct csn_str json, size_t at) {
         end += json.ptr[end] == '\\' ? 2 : 1;
     if (end >= at + LOOKED_AT) return true;
     if (end > json.len) return false;
+    while (end > at + 1 && is_blank_char(json.ptr[end - 1])) end--;
     for (digits = end; digits > at && is_digit(json.ptr[digits - 1]); digits--) continue;
     return digits < end && is_blank_char(json.ptr[digits - 1]);
 }
@@ -92,12 +106,12 @@ static bool is_folded(struct csn_str json, size_t at) {
 /* An address alone on a line, before or after the line's end. */
 static bool is_bare_address(struct csn_str json, size_t at) {
     enum { DIGITS_MIN = 4, DIGITS_MAX = 16 };
-    size_t count = 0;
-    while (count <= DIGITS_MAX && is_hex_digit(byte_before(json, at, count + 1))) count++;
-    if (count >= DIGITS_MIN && count <= DIGITS_MAX && (count == at || byte_before(json, at, count + 1) == '"')) return true;
+    size_t count = 0, end = at;
+    while (end && is_blank_char(json.ptr[end - 1])) end--;
+    while (count <= DIGITS_MAX && is_hex_digit(byte_before(json, end, count + 1))) count++;
+    if (count >= DIGITS_MIN && count <= DIGITS_MAX && (count == end || byte_before(json, end, count + 1) == '"')) return true;
     for (count = 0; count <= DIGITS_MAX && is_hex_digit(byte_at(json, at + 2 + count)); count++) continue;
-    const char next = byte_at(json, at + 2 + count);
-    return count >= DIGITS_MIN && count <= DIGITS_MAX && (!next || next == '"' || next == '\\');
+    return count >= DIGITS_MIN && count <= DIGITS_MAX && ends_line(json, at + 2 + count);
 }
 
 /* What debuggers write of the program before its stack, at the beginning of a string. */

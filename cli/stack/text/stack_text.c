@@ -315,7 +315,9 @@ static bool read_text_line(struct stack_text *text, const struct log_line *line,
     const bool is_rest = goes_on && kind == KIND_INSIDE && frame.is_rest; /* stays with its frame */
     const bool is_next_part = goes_on && !is_rest && is_full(text);
     if (is_next_part && !continue_stack(text)) return false;
-    if (is_next_part && !(frame.flags & (CSN_STACK_EXACT | CSN_STACK_BEFORE | CSN_STACK_EITHER))) frame.flags |= CSN_STACK_RETURN;
+    /* The first frame of a part, which other lines may come before. */
+    const bool begins_part = is_next_part || (goes_on && text->goes_on && !text->session->frame_count);
+    if (begins_part && !(frame.flags & (CSN_STACK_EXACT | CSN_STACK_BEFORE | CSN_STACK_EITHER))) frame.flags |= CSN_STACK_RETURN;
     if (!goes_on) text->interrupted = false;
     if (!goes_on) text->added_lines = 0;
     if (!goes_on || !text->held.count) text->goes_on = goes_on;

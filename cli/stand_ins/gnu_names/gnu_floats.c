@@ -17,6 +17,7 @@ struct number {
 
 /* Reads "-0x1.8p+1". NULL: it is none. */
 static const char *read_number(const char *p, struct number *n) {
+    enum { POWER_MAX = 1 << 20 }; /* more than any format has */
     unsigned digits = 0, after = 0;
     bool has_point = false;
     *n = (struct number){ .is_negative = *p == '-' };
@@ -33,7 +34,9 @@ static const char *read_number(const char *p, struct number *n) {
     }
     if (p[0] != 'p' || (p[1] != '+' && p[1] != '-') || !isdigit((unsigned char)p[2]) || digits > 16) return NULL;
     char *end;
-    n->exponent = strtol(p + 1, &end, 10) - 4 * (long)after;
+    const long power = strtol(p + 1, &end, 10);
+    if (power < -POWER_MAX || power > POWER_MAX) return NULL;
+    n->exponent = power - 4 * (long)after;
     return end;
 }
 

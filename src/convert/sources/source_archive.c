@@ -197,7 +197,7 @@ static csn_status find_member_file(struct archive_reading *r, struct csn_str nam
                                              .image_path = c->input.path, .name = path };
     csn_status status = csni_companion_find(c, &request, out, &inner);
     csni_free(c->alloc, path, size);
-    if (status == CSN_E_MEMORY || status == CSN_E_CANCELLED) {
+    if (status == CSN_E_MEMORY || status == CSN_E_CANCELLED || status == CSN_E_ARGUMENT) {
         if (err) *err = inner;
         return status;
     }
