@@ -356,3 +356,14 @@ def test_hostile_headers_are_refused(callsign, tmp_path, field, value):
     data[at + field:at + field + len(value[:10 if field else 16])] = value[:10 if field else 16]
     (tmp_path / "lib.a").write_bytes(data)
     assert "archive member at " in callsign.bad("convert", tmp_path / "lib.a", "-o", tmp_path / "index")
+
+
+@pytest.mark.parametrize("way", [["-o"], ["-o", "out.gsym", "--report"]])
+@pytest.mark.parametrize("member", ["first.o", "a_second_with_a_long_name.o"])
+def test_a_member_of_a_thin_archive_is_not_overwritten(callsign, tmp_path, way, member):
+    """Its refusal counted as a lost member, and the index, or the report, took its place."""
+    archive = make(tmp_path, options="rcsT")
+    before = (tmp_path / member).read_bytes()
+    done = callsign.run("convert", archive, *(tmp_path / word if word == "out.gsym" else word for word in way), tmp_path / member)
+    assert done.returncode == 2 and f"reads {tmp_path / member}, which would be overwritten" in done.stderr
+    assert (tmp_path / member).read_bytes() == before and not (tmp_path / "out.gsym").exists()

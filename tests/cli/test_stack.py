@@ -338,6 +338,15 @@ def test_reports_behind_another(callsign, app, kind, between):
     assert callsign.good("stack", "--in-place", "--index", app, stdin=filled) == filled
 
 
+def test_a_report_that_is_no_object(callsign, app):
+    good = json.dumps(IPS_HEAD) + "\n" + json.dumps(IPS) + "\n"
+    text = good + json.dumps(IPS_HEAD) + "\n[\"cut\"]\n"
+    done = callsign.run("stack", "--in-place", "--index", app, stdin=text)
+    assert done.returncode == 1 and "not an .ips report: line 4: not an object" in done.stderr
+    assert done.stdout == callsign.good("stack", "--in-place", "--index", app, stdin=good) + text[len(good):]
+    assert "not an .ips report: line 1: not an object" in callsign.run("stack", "--in-place", "--format", "ips", stdin="5 6\n").stderr
+
+
 def test_a_format_is_that_of_each_report(callsign, app):
     """Another kind's report behind it is no report then."""
     minidump = json.dumps({"crash_info": {}, "modules": [], "threads": [{"frames": [{"module": "app", "module_offset": "0x2010", "offset": "0x1"}]}]})

@@ -62,3 +62,12 @@ def test_parts_of_a_stack(callsign, line, max_frames):
     """Only the first part begins where the program stopped."""
     text = (line + "\n") * 5
     assert frames(callsign, ["--no-search", *BOTH, "--max-frames", max_frames], text) == frames(callsign, ["--no-search", *BOTH], text)
+
+
+@pytest.mark.parametrize("max_frames", ["1", "2"])
+def test_parts_that_begin_with_another_line(callsign, max_frames):
+    """A managed frame has no answer: the frame below it begins the part."""
+    text = "  liborders.dll+0x1161\n   at Orders.Program.Main(String[])\n  liborders.dll+0x113b\n"
+    index = ["--no-search", "-i", f"liborders.dll={LIB[1]}"]
+    whole, parts = frames(callsign, index, text), frames(callsign, [*index, "--max-frames", max_frames], text)
+    assert parts == whole and len(whole) == 2

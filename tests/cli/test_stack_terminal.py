@@ -4,6 +4,8 @@ The texts are the samples of test_stack_logs.py, and its programs."""
 import itertools
 import json
 import re
+import select
+import subprocess
 import textwrap
 
 import pytest
@@ -210,3 +212,40 @@ def test_blanks_behind_lines(callsign, indexes, name, end):
     assert callsign.run("stack", *args, stdin=given).stdout == callsign.run("stack", *args, stdin=text).stdout
     once = fill(callsign, given, *args)
     assert once == padded(fill(callsign, text, *args), end)
+
+
+@pytest.mark.parametrize("end", [" ", "\t "])
+@pytest.mark.parametrize("name", [name for name, sample in SAMPLES.items() if not sample.functions])
+def test_blanks_behind_lines_in_json(callsign, indexes, name, end):
+    """Whole logs passed at the gate that strings without frames do not pass."""
+    def records(text):
+        return "".join(json.dumps({"log": line + "\n"}) + "\n" for line in text.split("\n"))
+
+    def logged(filled):
+        return [line.rstrip() for record in filled.splitlines() for line in json.loads(record)["log"].split("\n")]
+
+    args, text = ["stack", "--in-place", "--no-search", *indexes[name]], text_of(name)
+    assert logged(callsign.run(*args, stdin=records(padded(text, end))).stdout) == logged(callsign.run(*args, stdin=records(text)).stdout)
+
+
+def test_a_bracket_alone(callsign):
+    """As if filled in behind nothing: what dialects read was empty, and one read the byte before."""
+    for text in " (a at b:1)\n", "(a at b:1)\n", "#0 0x1 in f ()\n (a at b:1)\n":
+        for form in [], ["--format", "glibc"]:
+            assert callsign.run("stack", "--in-place", "--no-search", *form, *LIB, stdin=text).stdout == text
+
+
+def test_the_library_below_a_frame_that_is_complete(callsign):
+    """A frame without an address is not the one before it; and the first line may have been filled in because the second came late."""
+    text = ("#1  0x00007ffff7fbc161 in orders_load () from /opt/app/liborders.so\n#2  helper ()\n   from /opt/app/other.so\n"
+            "#3  0x0000555555555461 in ?? ()\n")
+    assert fill(callsign, text).splitlines()[1:3] == ["#2  helper ()", "   from /opt/app/other.so"]
+    lines = GDB.splitlines(True)
+    process = subprocess.Popen([callsign.path, "stack", "--in-place", "--no-search", *map(str, BOTH)], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+    at = next(i for i, line in enumerate(lines) if "orders_load" in line) + 1
+    process.stdin.write("".join(lines[:at]))
+    process.stdin.flush()
+    waits = select.select([process.stdout], [], [], 30)[0]  # what it has is answered when nothing more comes
+    rest = process.communicate("".join(lines[at:]))[0]
+    assert waits and rest.count("liborders.c:21") == 1

@@ -55,6 +55,17 @@ static size_t skip_blanks(struct csn_str json, size_t at) {
     return at;
 }
 
+/* Where they begin; of very many, it does not matter. */
+static size_t blanks_before(struct csn_str json, size_t at) {
+    enum { BLANKS_MAX = 256 }; /* each of many escaped ones is asked for */
+    for (size_t i = 0; i < BLANKS_MAX; i++) {
+        if (at && is_blank_char(json.ptr[at - 1])) at--;
+        else if (at > 1 && json.ptr[at - 1] == 't' && json.ptr[at - 2] == '\\') at -= 2;
+        else break;
+    }
+    return at;
+}
+
 /* The end of a line, behind blanks: that of the string, or an escaped character other than a quote. */
 static bool ends_line(struct csn_str json, size_t at) {
     at = skip_blanks(json, at);
@@ -98,7 +109,7 @@ static bool is_folded(struct csn_str json, size_t at) {
         end += json.ptr[end] == '\\' ? 2 : 1;
     if (end >= at + LOOKED_AT) return true;
     if (end > json.len) return false;
-    while (end > at + 1 && is_blank_char(json.ptr[end - 1])) end--;
+    end = blanks_before(json, end);
     for (digits = end; digits > at && is_digit(json.ptr[digits - 1]); digits--) continue;
     return digits < end && is_blank_char(json.ptr[digits - 1]);
 }
@@ -106,8 +117,8 @@ static bool is_folded(struct csn_str json, size_t at) {
 /* An address alone on a line, before or after the line's end. */
 static bool is_bare_address(struct csn_str json, size_t at) {
     enum { DIGITS_MIN = 4, DIGITS_MAX = 16 };
-    size_t count = 0, end = at;
-    while (end && is_blank_char(json.ptr[end - 1])) end--;
+    const size_t end = blanks_before(json, at);
+    size_t count = 0;
     while (count <= DIGITS_MAX && is_hex_digit(byte_before(json, end, count + 1))) count++;
     if (count >= DIGITS_MIN && count <= DIGITS_MAX && (count == end || byte_before(json, end, count + 1) == '"')) return true;
     for (count = 0; count <= DIGITS_MAX && is_hex_digit(byte_at(json, at + 2 + count)); count++) continue;
