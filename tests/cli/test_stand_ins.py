@@ -286,6 +286,8 @@ _ZNK1AcvNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEEv _Z1fIKiEvRKT_ _Z1
 # Vectors, complex numbers and floating arguments of templates, and what looks like them.
 CXX_NUMBERS = {
     "_Z1fDv4_f": "f(float __vector(4))",
+    "_Z28f<0x2p+99999999999999999999>v": "f<0x2p+99999999999999999999>()",    # identifiers: the exponents overflowed
+    "_Z30g<0x1.8p-99999999999999999999>v": "g<0x1.8p-99999999999999999999>()",
     "_Z1fDv4_fDv2_dS_": "f(float __vector(4), double __vector(2), float __vector(4))",
     "_Z1fPFDv4_fvE": "f(float __vector(4) (*)())",
     "_Z1fDv4_Dv2_f": "f(float __vector(2) __vector(4))",
