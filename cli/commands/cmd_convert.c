@@ -206,8 +206,9 @@ static bool paths_are_distinct(const struct convert_values *values, const char *
     if (report && !companions_are_spared(&values->companions, report, "--report")) return false;
     for (size_t i = 0; i < values->call_sites.count; i++) {
         const char *sites = values->call_sites.items[i];
-        if (strcmp(sites, "dwarf") == 0 || (!is_same_file(sites, out) && (!report || !is_same_file(sites, report)))) continue;
-        cli_error(sites, "is the file of --call-sites; choose another file with %s", is_same_file(sites, out) ? "-o" : "--report");
+        const char *option = is_same_file(sites, out) ? "-o" : report && is_same_file(sites, report) ? "--report" : NULL;
+        if (!option || strcmp(sites, "dwarf") == 0) continue;
+        cli_error(sites, "is the file of --call-sites; choose another file with %s", option);
         return false;
     }
     return true;

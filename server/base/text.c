@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/utf8.h"
+
 enum { FIRST_CAPACITY = 512 };
 
 void text_free(struct text *text) {
@@ -68,24 +70,10 @@ void text_decimal(struct text *text, uint64_t value) {
     text_bytes(text, digits + at, sizeof(digits) - at);
 }
 
-/* Bytes of the UTF-8 sequence at `s`; 0: it is not one (Unicode 15, table 3-7). */
-static size_t utf8_length(const unsigned char *s, size_t size) {
-    unsigned lead = s[0];
-    size_t need = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 :
-                  lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
-    if (need > size || need == 0) return 0;
-    for (size_t i = 1; i < need; i++)
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    if ((lead == 0xe0 && s[1] < 0xa0) || (lead == 0xed && s[1] > 0x9f) || (lead == 0xf0 && s[1] < 0x90) ||
-        (lead == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return need;
-}
-
 void text_utf8(struct text *text, const char *s, size_t size) {
     const unsigned char *at = (const unsigned char *)s, *end = at + size, *plain = at;
     while (at < end) {
-        size_t length = utf8_length(at, (size_t)(end - at));
+        size_t length = utf8_size((const char *)at, (size_t)(end - at));
         if (length) {
             at += length;
             continue;
@@ -98,14 +86,10 @@ void text_utf8(struct text *text, const char *s, size_t size) {
 }
 
 void text_safe(struct text *text, const char *s) {
-    const unsigned char *at = (const unsigned char *)s, *end = at + strlen(s);
-    while (at < end) {
-        const size_t length = utf8_length(at, (size_t)(end - at)), bytes = length ? length : 1;
-        const bool is_high_control = length == 2 && at[0] == 0xc2 && at[1] < 0xa0; /* U+0080 to U+009F */
-        const bool is_control = bytes == 1 && (at[0] < 0x20 || (at[0] >= 0x7f && at[0] < 0xa0));
-        for (size_t i = 0; i < bytes; i++, at++)
-            if (is_control || is_high_control) text_format(text, "\\x%02x", *at);
-            else text_char(text, (char)*at);
+    for (const char *end = s + strlen(s); s < end;) {
+        char shown[16];
+        const size_t size = safe_char(shown, &s, end);
+        text_bytes(text, shown, size);
     }
 }
 
@@ -142,7 +126,7 @@ void text_json(struct text *text, const char *s, size_t size) {
     const unsigned char *at = (const unsigned char *)s, *end = at + size, *plain = at;
     text_char(text, '"');
     while ((at = skip_plain(at, end)) < end) {
-        size_t length = utf8_length(at, (size_t)(end - at));
+        size_t length = utf8_size((const char *)at, (size_t)(end - at));
         if (length > 1) {
             at += length;
             continue;

@@ -97,24 +97,25 @@ bool report_answer_threads(struct stack_session *session, const struct report_sh
 static const struct report_kind *const kinds[] = { &minidump_report, &dotnet_report, &ips_report };
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 
-static bool is_of_format(const struct report_kind *kind, const char *format) {
-    return !format || strcmp(format, kind->format) == 0;
-}
-
 /* NULL: none is recognized. */
 static const struct report_kind *kind_of_value(struct csn_str root, const char *format) {
     for (size_t i = 0; i < KIND_COUNT; i++)
-        if (is_of_format(kinds[i], format) && kinds[i]->recognize(root)) return kinds[i];
+        if ((!format || strcmp(format, kinds[i]->format) == 0) && kinds[i]->recognize(root)) return kinds[i];
     return NULL;
+}
+
+static const struct report_kind *kind_of_format(const char *format) {
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        if (strcmp(format, kinds[i]->format) == 0) return kinds[i];
+    return &ips_report;
 }
 
 /* What the text is read as, whether it is one or not. */
 static const struct report_kind *kind_of_text(struct csn_str text, const char *format) {
     struct csn_str root;
     struct json_fault fault;
-    const struct report_kind *kind = json_span_value(text, &root, &fault) ? kind_of_value(root, format) : NULL;
-    for (size_t i = 0; !kind && format && i < KIND_COUNT; i++)
-        if (is_of_format(kinds[i], format)) kind = kinds[i];
+    if (format) return kind_of_format(format);
+    const struct report_kind *kind = json_span_value(text, &root, &fault) ? kind_of_value(root, NULL) : NULL;
     return kind ? kind : &ips_report;
 }
 
@@ -126,16 +127,12 @@ static void say_fault(const char *what, struct csn_str text, size_t at, const ch
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-static struct csn_str text_from(struct csn_str text, const char *at) {
-    return (struct csn_str){ at, (size_t)(text.ptr + text.len - at) };
-}
-
 /* From the beginning of the line where a value is broken: another report may begin there, because the one before it was cut. If
  * that is the first line, from the next one. */
 static struct csn_str text_after_fault(struct csn_str text, size_t at) {
     const char *end = memrchr(text.ptr, '\n', at);
     if (!end) end = memchr(text.ptr, '\n', text.len);
-    return end ? text_from(text, end + 1) : (struct csn_str){ "", 0 };
+    return end ? report_rest(text, end + 1) : (struct csn_str){ "", 0 };
 }
 
 /* Blanks, and lines that begin no report, are passed. No line is read more than a few times. False: there is no other report. */
@@ -145,12 +142,12 @@ static bool find_next(struct csn_str rest, const char *format, struct csn_str *o
         struct json_fault fault = { "", 0 };
         size_t blanks = 0;
         while (blanks < rest.len && is_blank(rest.ptr[blanks])) blanks++;
-        rest = text_from(rest, rest.ptr + blanks);
+        rest = report_rest(rest, rest.ptr + blanks);
         if (rest.len && rest.ptr[0] == '{' && json_span_value(rest, &root, &fault)) {
             *kind = kind_of_value(root, format);
             *out = rest;
             if (*kind) return true;
-            rest = text_from(rest, root.ptr + root.len);
+            rest = report_rest(rest, root.ptr + root.len);
         }
         rest = text_after_fault(rest, fault.at);
     }
@@ -169,7 +166,7 @@ bool stack_report(struct stack_session *session, struct csn_str text, const char
         struct json_fault fault = { "not an object", 0 };
         if (kind->find(part, &report, &fault)) {
             good &= kind->answer(session, report, in_place ? &w : NULL, output);
-            part = text_from(text, report.ptr + report.len);
+            part = report_rest(text, report.ptr + report.len);
         } else {
             if (!error->text[0]) say_fault(kind->what, text, (size_t)(part.ptr - text.ptr) + fault.at, fault.text, error);
             good = false;

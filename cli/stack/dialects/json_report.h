@@ -12,6 +12,11 @@ struct csn_str report_text_member(struct csn_str object, const char *key, char *
 /* A text with a hexadecimal number. */
 bool report_hex_member(struct csn_str object, const char *key, uint64_t *out);
 
+/* What of the text is left from `at` on. */
+static inline struct csn_str report_rest(struct csn_str text, const char *at) {
+    return (struct csn_str){ at, (size_t)(text.ptr + text.len - at) };
+}
+
 /* How a report's threads look. */
 struct report_shape {
     const char *frames;                      /* the member of a thread that has its frames */

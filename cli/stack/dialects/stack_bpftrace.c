@@ -15,11 +15,6 @@
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
 
-static bool ends_with(struct csn_str text, const char *end) {
-    size_t size = strlen(end);
-    return text.len > size && memcmp(text.ptr + text.len - size, end, size) == 0;
-}
-
 /* "shop::load(int, char const*)", "shop::Cart::total() const", "shop::load(int) [clone .cold]": of names with blanks
  * nothing else is a function. */
 static bool is_demangled(struct csn_str name) {

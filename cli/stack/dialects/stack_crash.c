@@ -90,11 +90,6 @@ static enum line_kind read_image(struct stack_modules *modules, struct line_scan
     return KIND_CONTEXT;
 }
 
-static bool ends_with(struct csn_str line, const char *text) {
-    const size_t len = strlen(text);
-    return line.len >= len && memcmp(line.ptr + line.len - len, text, len) == 0;
-}
-
 /* The function's own line comes after those of its inlined calls, has their address, and answers for all of them. */
 static enum line_kind join_inlined(struct crash_state *crash, struct csn_str line, bool open, enum line_kind kind,
                                    struct line_frame *out) {

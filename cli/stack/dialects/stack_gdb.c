@@ -67,11 +67,6 @@ static bool begins_arguments(struct line_scan s) {
     return scan_peek(&s) == '=';
 }
 
-static bool ends_with(struct csn_str text, const char *end) {
-    const size_t size = strlen(end);
-    return text.len >= size && memcmp(text.ptr + text.len - size, end, size) == 0;
-}
-
 /* What follows the bracket, or stands at the beginning of a line that goes on with arguments. */
 static void read_arguments(struct gdb_frame *frame, struct line_scan s) {
     size_t at = 0, from = 0;
@@ -104,9 +99,11 @@ static bool read_on(struct gdb_frame *frame, struct csn_str line) {
         return true;
     }
     if (s.at >= INDENT_MAX) return false;
-    if (frame->expects == EXPECT_FILE) frame->expects = EXPECT_NOTHING;
-    if (frame->expects == EXPECT_NOTHING) return true;
     if (frame->expects == EXPECT_BRACKET) return read_bracket(frame, s);
+    if (frame->expects == EXPECT_FILE) {
+        frame->expects = EXPECT_NOTHING;
+        return true;
+    }
     frame->place_at = s.at;
     frame->has_source = scan_text(&s, "at ");
     if (!frame->has_source && !scan_text(&s, "from ")) return false;
@@ -301,9 +298,12 @@ static void fill_gdb(struct line_filler *f) {
         while (blank < f->text.len && f->text.ptr[blank] == ' ') blank++;
         fill_numbered(f, k, k && blank ? blank : f->at->fill_at);
         fill_name(f, k);
-        if (ends_below) fill_part(f, f->at->fill_end, f->text.len);
-        else out_text(f->out, " ()");
-        if (!ends_below) fill_place(f, k);
+        if (ends_below) {
+            fill_part(f, f->at->fill_end, f->text.len);
+        } else {
+            out_text(f->out, " ()");
+            fill_place(f, k);
+        }
         fill_ending(f);
     }
 }

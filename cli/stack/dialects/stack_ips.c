@@ -7,11 +7,6 @@
 #include "stack/dialects/json_report.h"
 #include "ui/json_span.h"
 
-static struct csn_str rest_after(struct csn_str text, struct csn_str part) {
-    const char *end = part.ptr + part.len;
-    return (struct csn_str){ end, (size_t)(text.ptr + text.len - end) };
-}
-
 static uint64_t find_number(struct csn_str object, const char *key, bool *found) {
     struct csn_str value;
     uint64_t number = 0;
@@ -182,7 +177,7 @@ static bool find_report(struct csn_str text, struct csn_str *out, struct json_fa
     if (!json_span_value(text, &head, fault)) return false;
     *out = head;
     if (json_span_find(head, "threads", &threads)) return true;
-    struct csn_str rest = rest_after(text, head);
+    struct csn_str rest = report_rest(text, head.ptr + head.len);
     if (!json_span_value(rest, &report, fault)) {
         fault->at += (size_t)(rest.ptr - text.ptr);
         return false;
@@ -193,16 +188,21 @@ static bool find_report(struct csn_str text, struct csn_str *out, struct json_fa
     return false;
 }
 
+/* Stacks in JSON have "frames". */
+static bool is_head(struct csn_str root) {
+    struct csn_str value;
+    return json_span_find(root, "bug_type", &value) && !json_span_find(root, "frames", &value);
+}
+
 bool stack_ips_recognize(struct csn_str line) {
-    struct csn_str root, value;
+    struct csn_str root;
     struct json_fault fault;
-    return json_span_value(line, &root, &fault) && json_span_find(root, "bug_type", &value) &&
-           !json_span_find(root, "frames", &value);
+    return json_span_value(line, &root, &fault) && is_head(root);
 }
 
 static bool recognize_ips(struct csn_str root) {
     struct csn_str value;
-    if (json_span_find(root, "bug_type", &value)) return !json_span_find(root, "frames", &value);
+    if (json_span_find(root, "bug_type", &value)) return is_head(root);
     return json_span_find(root, "usedImages", &value) && json_span_find(root, "threads", &value);
 }
 

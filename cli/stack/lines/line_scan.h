@@ -12,6 +12,11 @@ struct line_scan {
     size_t at;
 };
 
+static inline bool ends_with(struct csn_str text, const char *end) {
+    const size_t size = strlen(end);
+    return text.len >= size && memcmp(text.ptr + text.len - size, end, size) == 0;
+}
+
 static inline struct line_scan scan_on(struct csn_str line) { return (struct line_scan){ line, 0 }; }
 static inline bool scan_at_end(const struct line_scan *s) { return s->at >= s->line.len; }
 static inline char scan_peek(const struct line_scan *s) { return scan_at_end(s) ? 0 : s->line.ptr[s->at]; }

@@ -1,9 +1,9 @@
 /* Writing lines again with the names of their frames. */
-#define _GNU_SOURCE
 #include "stack/lines/stack_fill.h"
 
 #include <string.h>
 
+#include "stack/lines/line_scan.h"
 #include "ui/line_input.h"
 #include "ui/path_text.h"
 #include "ui/text_bytes.h"
@@ -105,19 +105,15 @@ void fill_name(struct line_filler *f, uint32_t k) {
     if (answer->remaining_count > SHOWN) out_text(f->out, "|...");
 }
 
-static bool takes(struct csn_str *text, const char *bytes, size_t size) {
-    if (text->len < size || memcmp(text->ptr, bytes, size) != 0) return false;
-    *text = (struct csn_str){ text->ptr + size, text->len - size };
-    return true;
-}
-
 bool fill_is_expanded(const struct line_filler *f, const char *before) {
     const uint32_t own = f->answer->frame_count - 1;
     const struct csn_str name = f->answer->frames[0].name, outer = f->answer->frames[own].name;
-    struct csn_str text = { f->text.ptr + f->at->fill_at, f->text.len - f->at->fill_at };
+    struct line_scan s = { f->text, f->at->fill_at };
     if (!own || (name.len == outer.len && memcmp(name.ptr, outer.ptr, name.len) == 0)) return false;
-    const struct csn_str inner = name_text(f->output->names, name);
-    return takes(&text, before, strlen(before)) && takes(&text, inner.ptr, inner.len) && (!text.len || text.ptr[0] == ' ');
+    if (!scan_text(&s, before)) return false;
+    const struct csn_str inner = name_text(f->output->names, name), rest = scan_rest(&s);
+    if (rest.len < inner.len || memcmp(rest.ptr, inner.ptr, inner.len) != 0) return false;
+    return rest.len == inner.len || rest.ptr[inner.len] == ' ';
 }
 
 bool fill_has_file(const struct line_filler *f, uint32_t k) {
@@ -179,19 +175,14 @@ static bool ends_in_source(struct csn_str line) {
     return at && at + 1 < line.len && line.ptr[at - 1] == ':';
 }
 
-static bool has_source(struct csn_str text) {
-    static const char at[] = " at ";
-    return memmem(text.ptr, text.len, at, sizeof(at) - 1) != NULL;
-}
-
 size_t unfilled_size(struct csn_str line) {
-    size_t end = line.len, depth = 0;
-    while (end && is_blank_char(line.ptr[end - 1])) end--;
-    if (!end || line.ptr[end - 1] != ')' || !ends_in_source((struct csn_str){ line.ptr, end })) return line.len;
-    for (size_t at = end; at > 2; at--) { /* something stands before it */
+    size_t depth = 0, found;
+    if (!line.len || line.ptr[line.len - 1] != ')' || !ends_in_source(line)) return line.len;
+    for (size_t at = line.len; at > 2; at--) { /* something stands before it */
         if (line.ptr[at - 1] == ')') depth++;
         if (line.ptr[at - 1] != '(' || --depth) continue;
-        const bool is_filled = line.ptr[at - 2] == ' ' && has_source((struct csn_str){ line.ptr + at, end - at });
+        const struct line_scan bracket = { line, at };
+        const bool is_filled = line.ptr[at - 2] == ' ' && scan_find(&bracket, " at ", &found);
         return is_filled ? at - 2 : line.len;
     }
     return line.len;

@@ -37,8 +37,9 @@ void fill_line_in_json(struct stack_output *output, const struct stack_session *
                        const struct stack_dialect *dialect, struct csn_str text, const struct json_line *line,
                        const struct line_frame *at, uint64_t *added);
 
-/* The size of the line without " (area at /src/shapes.h:6)" at its end, which fill_line_in_brackets() wrote in an earlier run:
- * dialects read the line as they did then, so that what follows means the same. A bracket without a file may be anything. */
+/* The size of a line, which has no blanks at its end, without " (area at /src/shapes.h:6)" there, which fill_line_in_brackets()
+ * wrote in an earlier run: dialects read the line as they did then, so that what follows means the same. A bracket without a file
+ * may be anything. */
 size_t unfilled_size(struct csn_str line);
 
 /* ---- for dialects ---- */

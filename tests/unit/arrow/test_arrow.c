@@ -11,8 +11,8 @@
 
 #include <callsign/arrow.h>
 
+#include "support/example_index.h"
 #include "support/test_alloc.h"
-#include "wire/wire_gsym.h"
 
 /* ---- arrays of the caller: all memory belongs to the test ---- */
 
@@ -107,23 +107,6 @@ static const char *rows_text(const struct ArrowArray *answer) {
 }
 
 /* ---- tests ---- */
-
-static struct wire_gsym example;
-static struct csn_index *example_index;
-
-static int open_example(void **state) {
-    (void)state;
-    wire_gsym_example(&example, false, 4);
-    struct csni_span file = wire_gsym_build(&example);
-    return csn_index_open_memory(file.ptr, file.size, NULL, &example_index, NULL);
-}
-
-static int close_example(void **state) {
-    (void)state;
-    csn_index_close(example_index);
-    wire_gsym_deinit(&example);
-    return 0;
-}
 
 static void expect_rows(struct ArrowSchema *schema, struct ArrowArray *array, const struct csn_arrow_options *options,
                         const char *want) {

@@ -10,25 +10,9 @@
 
 #include <callsign/callsign.h>
 
-#include "wire/wire_gsym.h"
+#include "support/example_index.h"
 
-static struct wire_gsym example;
-static struct csn_index *example_index;
 static struct csn_error err;
-
-static int open_example(void **state) {
-    (void)state;
-    wire_gsym_example(&example, false, 4);
-    struct csni_span file = wire_gsym_build(&example);
-    return csn_index_open_memory(file.ptr, file.size, NULL, &example_index, NULL);
-}
-
-static int close_example(void **state) {
-    (void)state;
-    csn_index_close(example_index);
-    wire_gsym_deinit(&example);
-    return 0;
-}
 
 static void expect_refused(csn_status status, const char *text) {
     if (status != CSN_E_UNSUPPORTED) fail_msg("status %d, need %d: %s", status, CSN_E_UNSUPPORTED, text);
