@@ -1,4 +1,5 @@
 """callsign stack on what perf script prints: the kernel, moved and not, its modules, and a real recording."""
+import itertools
 import json
 import re
 import subprocess
@@ -267,11 +268,15 @@ def test_fields_of_a_real_recording(callsign, tmp_path):
         pytest.skip(f"perf cannot record here: {done.stderr[:200]}")
     callsign.good("convert", tmp_path / "work", "-o", tmp_path / "work.gsym", "-q")
 
-    def stacks(*fields):
-        text = subprocess.run([perf, "script", "-i", "data", "--no-inline", *fields], check=True, cwd=tmp_path, capture_output=True,
+    def printed(*fields):
+        return subprocess.run([perf, "script", "-i", "data", "--no-inline", *fields], check=True, cwd=tmp_path, capture_output=True,
                               text=True).stdout
-        out = callsign.good("stack", "--json", "--index", tmp_path / "work.gsym", stdin=text).splitlines()
-        return [json.loads(line) for line in out]
+
+    def answers_of(text):
+        return [json.loads(line) for line in callsign.good("stack", "--json", "--index", tmp_path / "work.gsym", stdin=text).splitlines()]
+
+    def stacks(*fields):
+        return answers_of(printed(*fields))
 
     def frames_of(answers):
         return [[f["frames"][-1]["function"] if f["frames"] else None for f in a["frames"]] for a in answers]
@@ -288,7 +293,10 @@ def test_fields_of_a_real_recording(callsign, tmp_path):
         wanted = [{k: v for k, v in head.items() if k in fields.split(",")} for head in known]
         for head in wanted:
             if "tid" in head: head.setdefault("pid", head["tid"])
-        assert [{k: v for k, v in a.items() if k != "frames"} for a in stacks("-F", fields + ",ip,sym,dso")] == wanted, fields
+        text = printed("-F", fields + ",ip,sym,dso")
+        told_heads = [{k: v for k, v in a.items() if k != "frames"} for a in answers_of(text)]
+        differing = [i for i, pair in enumerate(itertools.zip_longest(told_heads, wanted)) if pair[0] != pair[1]][:1]
+        assert not differing, (fields, len(told_heads), len(wanted), [text.split("\n\n")[i:i + 2] for i in differing])
     for fields in (["-F", "+srcline"], ["-F", "+pid"], ["-F", "comm,pid,tid,time,event,ip,sym,symoff,dso,srcline"]):
         answers = stacks(*fields)
         assert frames_of(answers) == frames_of(plain)
