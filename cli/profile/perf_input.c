@@ -47,7 +47,8 @@ static bool event_type(struct perf_input *perf, const char *name, uint32_t *out)
         return false;
     *out = event->value_type;
     perf->event_count++;
-    return true;
+    /* "samples_x10": folded counts with fractions, written as text of perf. They are the samples, each with its weight. */
+    return strncmp(name, "samples_x", 9) != 0 || csn_profile_set_default_type(perf->frames.profile, *out, NULL) == CSN_OK;
 }
 
 /* "12.345678" in nanoseconds. */
@@ -119,9 +120,8 @@ static void note_inlined(struct perf_input *perf, const struct line_frame *frame
     perf->inlined_pc = frame->pc;
 }
 
-/* The frame below lines of inlined calls brings them along, if it has their address, and an index. perf leaves it out
- * where it takes its
- * function for another inlined call: then the names are all there is. */
+/* The frame below lines of inlined calls brings them along, if it has their address, and an index. perf leaves it out where it takes
+ * its function for another inlined call: then the names are all there is. */
 static bool add_inlined(struct perf_input *perf, const struct line_frame *below) {
     const bool alone = perf->inlined_count && (!below || below->pc != perf->inlined_pc);
     if (alone && !profile_frames_locate(&perf->frames)) return false;

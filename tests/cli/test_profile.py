@@ -266,7 +266,7 @@ def test_folded(callsign, symbols, tmp_path):
 def test_folded_counts_with_fractions(callsign, symbols, tmp_path):
     """flamegraph.pl takes them as they are, inferno cuts them off, speedscope leaves such lines out: they are taken times a power of ten."""
     (tmp_path / "decimal").write_text("start;[app <2010>];app+0x1004 7.25\nstart;other 2\nstart;less 0.004\nstart;other 1.\n")
-    for middle in ("a.folded", "a.pb", "a.json"):
+    for middle in ("a.folded", "a.pb", "a.json", "a.perf"):
         done = callsign.run("profile", tmp_path / "decimal", "--from", "folded", "-q", "--no-search", "-s", symbols, "-o", tmp_path / middle)
         assert done.returncode == 0 and done.stderr.endswith("/decimal: counts have fractions: they are taken times 1000\n"), done.stderr
         out = convert(callsign, symbols, tmp_path, (tmp_path / middle).read_bytes(), "out.folded").decode()
