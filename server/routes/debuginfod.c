@@ -44,7 +44,8 @@ static bool symbolize_argument(void *context, const char *name, const char *valu
         return false;
     }
     text_char(s->out, s->count++ ? ',' : '[');
-    lookup_put_json(s->lookup, s->symbols, addr, lookup_address(s->lookup, s->symbols, addr), s->out);
+    csn_status status = lookup_address(s->lookup, s->symbols, symbols_index_address(s->symbols, addr));
+    lookup_put_json(s->lookup, s->symbols, addr, status, s->out);
     return true;
 }
 

@@ -19,6 +19,10 @@ struct lookup {
 struct lookup *lookup_create(void); /* NULL: no memory */
 void lookup_destroy(struct lookup *lookup); /* NULL is fine */
 csn_status lookup_address(struct lookup *lookup, const struct symbols *symbols, uint64_t addr);
+/* What the index calls an address of the image. */
+static inline uint64_t symbols_index_address(const struct symbols *symbols, uint64_t addr) {
+    return addr - symbols->linked_at + symbols->image_base;
+}
 /* The source file of frame `i`; empty: unknown. */
 struct csn_str lookup_path(struct lookup *lookup, size_t i);
 struct csn_str lookup_name(struct lookup *lookup, struct symbols *symbols, size_t i);

@@ -84,7 +84,8 @@ static bool answer_row(struct arrow_run *run, const struct ipc_batch *batch, siz
     }
     struct arrow_module *module = find_module(run, id);
     if (!module) return false;
-    csn_status status = module->symbols ? lookup_address(run->lookup, module->symbols, address) : CSN_OK;
+    csn_status status = CSN_OK;
+    if (module->symbols) status = lookup_address(run->lookup, module->symbols, symbols_index_address(module->symbols, address));
     arrow_add_row(&run->answer, run->lookup, module->symbols, status, module->why);
     uint64_t size = arrow_answer_size(&run->answer) + run->http->response.body.size;
     return size <= MOST_ANSWER_BYTES || fail(run, 413, "the answer is too large: send fewer rows at a time");

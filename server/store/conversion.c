@@ -204,14 +204,25 @@ static uint64_t usual_base(const struct csn_index *index) {
     return 0;
 }
 
-static uint64_t base_of_index(struct conversion *c, const struct symbols *symbols) {
-    struct tree_query query = { .kinds = ARTIFACT_DEBUGINFO | ARTIFACT_EXECUTABLE };
-    struct artifact image;
-    memcpy(query.build_id, symbols->artifact.build_id, sizeof(query.build_id));
-    if (*query.build_id && catalogue_find(symbol_store_catalogue(c->store), CATALOGUE_BUILD_ID, query.build_id,
-                                          query.kinds, &image, 1) == 1)
-        return image.image_base;
-    return usual_base(symbols->index);
+/* Where the image of a file is linked to, as it or another file of the store tells. */
+static bool find_image_base(struct conversion *c, const struct artifact *artifact, uint64_t *out) {
+    const uint32_t images = ARTIFACT_DEBUGINFO | ARTIFACT_EXECUTABLE;
+    struct catalogue *catalogue = symbol_store_catalogue(c->store);
+    struct artifact image = *artifact;
+    const bool found =
+        artifact->kind & images
+        || (*artifact->build_id && catalogue_find(catalogue, CATALOGUE_BUILD_ID, artifact->build_id, images, &image, 1) == 1)
+        || (*artifact->debug_id && catalogue_find(catalogue, CATALOGUE_DEBUG_ID, artifact->debug_id, images, &image, 1) == 1);
+    *out = image.image_base;
+    return found;
+}
+
+/* An index that was made from a Breakpad file or a PDB begins below the image. */
+static uint64_t base_of_index(const struct csn_index *index, bool known, uint64_t image_base) {
+    struct csn_index_info info;
+    csn_index_get_info(index, &info, sizeof(info));
+    if (!known) return usual_base(index);
+    return info.base_address >= image_base ? image_base : 0;
 }
 
 static csn_status open_index(struct conversion *c, const struct artifact *artifact, struct csn_index **out,
@@ -241,7 +252,10 @@ enum pool_status conversion_open_symbols(struct conversion *c, const struct symb
         return status;
     }
     out->has_lines = !(opened.flags & CSN_OPENED_SYMBOLS_ONLY);
-    out->image_base = out->artifact.kind & ARTIFACT_GSYM ? base_of_index(c, out) : out->artifact.image_base;
+    const bool known = find_image_base(c, &out->artifact, &out->linked_at);
+    out->image_base = out->artifact.kind & ARTIFACT_GSYM ? base_of_index(out->index, known, out->linked_at)
+                                                         : out->artifact.image_base;
+    if (!known) out->linked_at = out->image_base;
     return POOL_OK;
 }
 
