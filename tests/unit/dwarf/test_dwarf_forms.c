@@ -500,6 +500,31 @@ static void attributes_given_twice(void **state) {
     }
 }
 
+/* Of two MIPS_linkage_name the first counts, too: that it stands before linkage_name is done with once. */
+static void mips_linkage_name_given_twice(void **state) {
+    (void)state;
+    for (unsigned at = 0; at < 3; at++) { /* where linkage_name stands */
+        struct dwarf_sample s;
+        struct csni_die_walk walk;
+        struct csn_str text;
+        dwarf_sample_init(&s, false);
+        dwarf_sample_abbrev(&s, 1, DW_TAG_compile_unit, true, 0);
+        dwarf_sample_abbrev(&s, 2, DW_TAG_subprogram, false, at == 0 ? DW_AT_linkage_name : DW_AT_MIPS_linkage_name, DW_FORM_string,
+                            at == 1 ? DW_AT_linkage_name : DW_AT_MIPS_linkage_name, DW_FORM_string,
+                            at == 2 ? DW_AT_linkage_name : DW_AT_MIPS_linkage_name, DW_FORM_string, 0);
+        dwarf_sample_abbrevs_end(&s);
+        size_t unit = dwarf_sample_unit(&s);
+        static const uint8_t dies[] = "\1\2one\0two\0three";
+        wire_bytes(&s.info, dies, sizeof dies);
+        wire_u8(&s.info, 0);
+        dwarf_sample_end(&s, unit);
+        struct csni_die die = walk_to(&s, &walk, 2);
+        assert_int_equal(csni_attr_string(s.dwarf, &die, CSNI_AT_LINKAGE_NAME, &text, NULL), CSN_OK);
+        assert_true(csni_str_is(text, at == 0 ? "two" : "one"));
+        dwarf_sample_deinit(&s);
+    }
+}
+
 /* 70,000 bytes of attributes of fixed size do not fit the usual plan. */
 static void very_long_dies(void **state) {
     (void)state;
@@ -572,6 +597,7 @@ int main(void) {
         cmocka_unit_test(sparse_codes),
         cmocka_unit_test(many_codes),
         cmocka_unit_test(attributes_given_twice),
+        cmocka_unit_test(mips_linkage_name_given_twice),
         cmocka_unit_test(very_long_dies),
         cmocka_unit_test(damaged_table_fails_its_units),
     };

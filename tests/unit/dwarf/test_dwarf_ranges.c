@@ -268,6 +268,33 @@ static void by_offset(void **state) {
     dwarf_sample_deinit(&s);
 }
 
+/* The lists that nearly all programs have: pairs of one base, that of the unit or one that stands first in the list. */
+static void pairs_of_one_base(void **state) {
+    (void)state;
+    for (unsigned k = 0; k < 8; k++) {
+        struct dwarf_sample s;
+        csni_address_ranges ranges;
+        const bool own_base = k & 2;
+        const uint64_t base = own_base ? 0x8000 : 0x1000;
+        dwarf_sample_init(&s, k & 1);
+        s.address_size = k & 4 ? 4 : 8;
+        wire_fill(&s.rnglists, 0xee, 12);
+        if (own_base) {
+            wire_u8(&s.rnglists, DW_RLE_base_address);
+            dwarf_sample_address(&s, &s.rnglists, base);
+        }
+        static const uint8_t pairs[] = { DW_RLE_offset_pair, 0x10, 0x20, DW_RLE_offset_pair, 0x90, 0x01, 0xa0, 0x01,
+                                         DW_RLE_end_of_list };
+        wire_bytes(&s.rnglists, pairs, sizeof pairs);
+        wire_fill(&s.rnglists, 0, 4);
+        size_t unit = begin(&s, DW_AT_ranges, DW_FORM_sec_offset, 0, 0);
+        wire_u32(&s.info, 12);
+        assert_int_equal(ranges_of(&s, unit, &ranges, NULL), CSN_OK);
+        expect(&ranges, (const struct csni_address_range[]){ { base + 0x10, base + 0x20 }, { base + 0x90, base + 0xa0 } }, 2);
+        dwarf_sample_deinit(&s);
+    }
+}
+
 static void expect_failure(uint16_t version, int form, uint64_t value, const uint8_t *list, size_t size, csn_status code,
                            const char *text) {
     struct dwarf_sample s;
@@ -310,7 +337,8 @@ int main(void) {
         cmocka_unit_test(low_and_high), cmocka_unit_test(expressions),  cmocka_unit_test(end_in_no_table),
         cmocka_unit_test(no_addresses), cmocka_unit_test(old_ranges),
         cmocka_unit_test(up_to_the_last_address),
-        cmocka_unit_test(new_ranges),   cmocka_unit_test(by_offset),    cmocka_unit_test(damaged_lists),
+        cmocka_unit_test(new_ranges),   cmocka_unit_test(by_offset),    cmocka_unit_test(pairs_of_one_base),
+        cmocka_unit_test(damaged_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
