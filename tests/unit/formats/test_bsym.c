@@ -476,6 +476,7 @@ static void byte_pairs(void **state) {
     assert_false(expands("\x01\x02\x01" "ab\x02", 6, ""));                       /* a marker at the end */
     assert_false(expands("\x05\x02\x01" "ab", 5, ""));
     assert_false(expands("\x20\x02\x01", 3, ""));
+    assert_false(expands("\x01", 1, ""));                                        /* no marker */
     uint8_t bits[40] = { 0x20, 0x02 };
     bits[2] = 2; /* code 1 */
     memcpy(bits + 34, "ab\x01z", 4);
@@ -690,8 +691,12 @@ static void names_that_become_equal(void **state) {
     model_sample_function(&s, 0x1020, 8, "c");
     assert_int_equal(write_model(&s, &options, &out), CSN_OK);
     assert_int_equal(s.report.functions_written, 5);
+    assert_int_equal(s.report.functions_pruned, 2);
     struct csn_index *index = open_bytes(out.ptr, out.size);
     struct csn_index_info info;
+    struct csn_verify_counts counts;
+    assert_int_equal(csn_index_verify(index, NULL, NULL, &counts, NULL), CSN_OK);
+    assert_int_equal(counts.problems, 0); /* symbols may share an address */
     csn_index_get_info(index, &info, sizeof info);
     assert_int_equal(info.function_count, 5);
     const char *expected[] = { "a?", "b", "a?", "a?", "c" };
@@ -705,6 +710,58 @@ static void names_that_become_equal(void **state) {
     csn_index_close(index);
     csn_bytes_free(&out);
     model_sample_deinit(&s);
+}
+
+/* A length of 255 and more takes three bytes. */
+static void names_of_any_length(void **state) {
+    (void)state;
+    static const uint32_t versions[] = { CSNI_BSYM_1_0, CSNI_BSYM_2_3 };
+    static const size_t lengths[] = { 1, 254, 255, 256, 1000 };
+    char names[5][1001];
+    for (size_t v = 0; v < 2; v++) {
+        struct model_sample s;
+        struct csn_bytes out;
+        const struct csni_bsym_write_options options = { .version = versions[v] };
+        model_sample_init(&s, NULL);
+        for (size_t i = 0; i < 5; i++) {
+            memset(names[i], 'a' + (int)i, lengths[i]);
+            names[i][lengths[i]] = 0;
+            model_sample_function(&s, 0x1000 + 0x10 * i, 0x10, names[i]);
+        }
+        assert_int_equal(write_model(&s, &options, &out), CSN_OK);
+        struct csn_index *index = open_bytes(out.ptr, out.size);
+        for (uint32_t i = 0; i < 5; i++) {
+            struct csn_function f;
+            assert_int_equal(csn_index_function(index, i, &f, NULL), CSN_OK);
+            assert_true(csni_str_is(f.name, names[i]));
+        }
+        csn_index_close(index);
+        csn_bytes_free(&out);
+        model_sample_deinit(&s);
+    }
+}
+
+/* From the image's base to the last function's end, 32 bits at most. */
+static void as_far_as_32_bits_reach(void **state) {
+    (void)state;
+    for (uint64_t size = 0xf; size <= 0x10; size++) {
+        struct model_sample s;
+        struct csn_bytes out;
+        const struct csni_bsym_write_options options = { .version = CSNI_BSYM_2_3 };
+        model_sample_init(&s, NULL);
+        model_sample_function(&s, 0x100001000, 0x10, "first");
+        model_sample_function(&s, 0x1fffffff0, (uint32_t)size, "last");
+        s.model.image.base_address = 0x100000000;
+        s.model.image.has_base_address = true;
+        assert_int_equal(write_model(&s, &options, &out), size == 0xf ? CSN_OK : CSN_E_LIMIT);
+        if (size == 0xf) {
+            struct csn_index *index = open_bytes(out.ptr, out.size);
+            assert_string_equal(look_up(index, 0xfffffff4), "last+4");
+            csn_index_close(index);
+        }
+        csn_bytes_free(&out);
+        model_sample_deinit(&s);
+    }
 }
 
 static void high_addresses(void **state) {
@@ -945,6 +1002,7 @@ int main(void) {
         cmocka_unit_test(version_3), cmocka_unit_test(code_and_data), cmocka_unit_test(labels_at_the_end),
         cmocka_unit_test(byte_pairs),
         cmocka_unit_test(round_trips), cmocka_unit_test(losses), cmocka_unit_test(names_that_become_equal),
+        cmocka_unit_test(names_of_any_length), cmocka_unit_test(as_far_as_32_bits_reach),
         cmocka_unit_test(high_addresses), cmocka_unit_test(to_gsym), cmocka_unit_test(damage),
         cmocka_unit_test(expansion_is_bounded), cmocka_unit_test(memory_runs_out),
     };

@@ -36,19 +36,17 @@ static csn_status sort_bsym_segments(struct csni_bsym *b, const struct csn_alloc
     return good ? CSN_OK : csni_fail_memory(err, 2 * count * sizeof *keys);
 }
 
-/* Whether a segment's symbols ascend; its lowest address goes to *first, its highest to last_address. */
-static bool look_through(const struct csni_bsym *b, struct csni_bsym_segment *s, uint32_t *first) {
-    uint32_t last = csni_bsym_symbol_address(b, s->first), lowest = last, highest = last;
+/* Whether a segment's symbols ascend; its highest address goes to last_address. */
+static bool look_through(const struct csni_bsym *b, struct csni_bsym_segment *s) {
+    uint32_t last = csni_bsym_symbol_address(b, s->first), highest = last;
     bool ascending = true;
     for (uint32_t i = 1; i < s->count; i++) {
         uint32_t address = csni_bsym_symbol_address(b, s->first + i);
         if (address < last) ascending = false;
         if (address > highest) highest = address;
-        if (address < lowest) lowest = address;
         last = address;
     }
     s->last_address = highest;
-    *first = lowest;
     return ascending;
 }
 
@@ -128,8 +126,7 @@ csn_status csni_bsym_finish(struct csni_bsym *b, const struct csn_allocator *all
     if (!ascending) CSNI_TRY(sort_bsym_segments(b, alloc, err));
     CSNI_TRY(find_owners(b, alloc, err));
     for (uint32_t i = 0; i < b->segment_count; i++) {
-        uint32_t lowest;
-        if (!look_through(b, &b->segments[i], &lowest)) b->unsorted_symbols = true;
+        if (!look_through(b, &b->segments[i])) b->unsorted_symbols = true;
         b->starts[i] = b->segments[i].address;
         if (!b->starts[i]) b->placed = i + 1;
     }
