@@ -706,6 +706,10 @@ def test_configuration(callsign, store, tmp_path):
             statuses.append(connection.getresponse().status)
             connection.close()
         assert statuses[:2] == [404, 404] and 429 in statuses
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        connection.request("GET", "/metrics")
+        assert f"\ncallsign_rate_limited_total {statuses.count(429)}\n" in connection.getresponse().read().decode()
+        connection.close()
     finally:
         process.terminate()
         assert process.wait(30) == 0

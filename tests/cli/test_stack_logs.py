@@ -820,6 +820,12 @@ def test_the_journal_exported(callsign, indexes):
     assert [a["frames"][0]["module"] for a in answers][:2] == ["./orders", "/opt/app/liborders.so"]
 
 
+@pytest.mark.parametrize("register", ["EPC", "epc", "RA", "Ra", "ADDRESS", "ELR_ELn"])
+def test_registers_in_letters_of_any_size(callsign, register):
+    line, place = (f"{register}: 0x10000066", LOAD) if register.lower() == "ra" else (f"{register}: 0x10000009", f" (parse_line at {L}15)")
+    assert callsign.good("stack", "--in-place", "--no-search", *FIXED, stdin=line + "\n") == f"{line}{place}\n"
+
+
 def test_nothing_recognized(callsign):
     for args in ([], ["--json"], ["--in-place"]):
         done = callsign.run("stack", "--no-search", *args, stdin="2026-11-22 20:00:01 INFO orders: 5 boxes, id 0x1f\n")

@@ -87,7 +87,7 @@ static void put_function_type(struct wire *w, uint32_t parameter, uint32_t list)
     wire_pdb_end_record(w, record);
 }
 
-static void put_types(struct wire *w) {
+static void put_types(const struct pdb_sample *s, struct wire *w) {
     size_t size = begin_types(w, TYPE_COUNT), record = wire_pdb_begin_record(w, LF_STRUCTURE);
     wire_fill(w, 0, 16);
     wire_u16(w, LF_USHORT);
@@ -99,7 +99,7 @@ static void put_types(struct wire *w) {
     wire_u16(w, MODIFIER_CONST);
     wire_pdb_end_record(w, record);
     record = wire_pdb_begin_record(w, LF_POINTER);
-    wire_u32(w, TYPE_CONST_BOX);
+    wire_u32(w, s->has_endless_type ? TYPE_POINTER : TYPE_CONST_BOX);
     wire_u32(w, 0x1000c); /* 64 bits */
     wire_pdb_end_record(w, record);
     put_function_type(w, TYPE_INT, TYPE_INT_LIST);
@@ -394,7 +394,7 @@ struct csni_span pdb_sample_build(struct pdb_sample *s) {
     s->pdb.scattered = scattered;
     s->file.size = 0;
     put_info(s, &streams[PDB_S_INFO]);
-    put_types(&streams[PDB_S_TPI]);
+    put_types(s, &streams[PDB_S_TPI]);
     if (!s->has_no_ids) put_ids(&streams[PDB_S_IPI]);
     put_names(&streams[PDB_S_NAMES]);
     put_sections(&streams[PDB_S_SECTIONS], s->has_moves ? PDB_MOVED_TEXT_SIZE : PDB_TEXT_SIZE);

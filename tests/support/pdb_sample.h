@@ -21,6 +21,7 @@ struct pdb_sample {
     bool has_no_ids;          /* the stream of ids is empty */
     bool has_folded;          /* three functions of the code of hidden, of which two have lines */
     bool has_overloads;       /* functions of one code and one name, told apart by their types, and one that only its module sees */
+    bool has_endless_type;    /* the pointer that one of these has as parameter points to itself */
     uint32_t twin_line;       /* a second place of area's id, before the first one; its first run is line 0 then */
     uint32_t info_age;        /* 0: as the DBI stream's */
     struct wire_pdb pdb;

@@ -83,6 +83,24 @@ static void overloaded_functions_by_their_types(void **state) {
     pdb_sample_deinit(&s);
 }
 
+/* What has no end has no name, and takes no stack without end. */
+static void a_type_that_points_to_itself(void **state) {
+    enum { OF_INT = 0x1004, OF_POINTER = 0x1006 };
+    struct pdb_sample s;
+    struct csni_pdb *pdb;
+    char text[64];
+    (void)state;
+    pdb_sample_init(&s);
+    s.has_overloads = s.has_endless_type = true;
+    assert_int_equal(csni_pdb_open(pdb_sample_build(&s), &csni_libc_allocator, &pdb, NULL), CSN_OK);
+    assert_int_equal(csni_pdb_open_types(pdb, NULL), CSN_OK);
+    assert_int_equal(csni_pdb_parameters(pdb, OF_POINTER, text, sizeof text), 1);
+    assert_int_equal(text[0], '?');
+    assert_int_equal(csni_pdb_parameters(pdb, OF_INT, text, sizeof text), 3);
+    csni_pdb_close(pdb);
+    pdb_sample_deinit(&s);
+}
+
 static void scattered_blocks(void **state) {
     (void)state;
     struct pdb_sample s;
@@ -419,6 +437,7 @@ static void allocation_failures(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_lines_and_calls), cmocka_unit_test(overloaded_functions_by_their_types),
+        cmocka_unit_test(a_type_that_points_to_itself),
         cmocka_unit_test(scattered_blocks),
         cmocka_unit_test(i386),                      cmocka_unit_test(counted_names),
         cmocka_unit_test(places_of_one_id),
