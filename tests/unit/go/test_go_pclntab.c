@@ -11,6 +11,7 @@
 
 #include "support/go_sample.h"
 #include "base/core/endian.h"
+#include "go/go_private.h"
 #include "support/test_alloc.h"
 
 #define MAIN_ROWS "main.main 401000-401038 0:/src/main.go:10 c:/src/main.go:11 10:/src/lib/lib.go:30 20:/src/lib/lib.go:40 28:/src/lib/lib.go:31 30:/src/main.go:12"
@@ -127,6 +128,22 @@ static void found_within_a_section(void **state) {
     }
 }
 
+/* Sections that touch: each byte is of one of them. */
+static void addresses_in_sections(void **state) {
+    (void)state;
+    static const uint8_t first[] = { 1, 2, 3, 4 }, second[] = { 5, 6 };
+    const struct csni_go_section sections[] = { { 0x1000, { first, 4 } }, { 0x1004, { second, 2 } } };
+    const struct csni_go_image image = { sections, 2, NULL, 0, 0x1000, false };
+    struct csni_span got;
+    assert_false(csni_go_bytes_at(&image, 0xfff, &got));
+    for (unsigned i = 0; i < 6; i++) {
+        assert_true(csni_go_bytes_at(&image, 0x1000 + i, &got));
+        assert_int_equal(got.size, i < 4 ? 4 - i : 6 - i);
+        assert_int_equal(*got.ptr, i + 1);
+    }
+    assert_false(csni_go_bytes_at(&image, 0x1006, &got));
+}
+
 /* ---- damage ---- */
 
 static void damaged_text(size_t v, size_t at_name, uint64_t value, unsigned size, const char *want) {
@@ -134,7 +151,7 @@ static void damaged_text(size_t v, size_t at_name, uint64_t value, unsigned size
     char text[2048];
     go_sample_init(&s, versions[v], false, 8, 1);
     go_sample_build(&s);
-    const size_t places[] = { 0, 8, s.main_record + 4, s.tree, s.functions + 8, s.units, s.tree + 4, s.functions + 16 };
+    const size_t places[] = { 0, 8, s.main_record + 4, s.tree, s.functions + 8, s.units, s.tree + 4, s.functions + 16, s.pc_values + 1 };
     wire_patch(&s.out, places[at_name], value, size);
     go_sample_text(wire_span(&s.out), text, sizeof text);
     if (!strstr(text, want)) fail_msg("\"%s\" is not in \"%s\"", want, text);
@@ -151,6 +168,7 @@ static void what_damage_says(void **state) {
     damaged_text(2, 7, 0x20, 4, "function 1 at 0x401040, the next at 0x401020");
     damaged_text(3, 5, 1 << 20, 4, " 0:?:10");
     damaged_text(3, 6, 1 << 20, 4, "function name outside");
+    damaged_text(3, 8, UINT64_MAX, 8, "list of values has no end"); /* nor has its first number */
 }
 
 static void truncations(void **state) {
@@ -267,7 +285,8 @@ int main(void) {
         cmocka_unit_test(every_layout),         cmocka_unit_test(lists_of_1_12),
         cmocka_unit_test(module_of_1_27),       cmocka_unit_test(without_module),
         cmocka_unit_test(false_module),         cmocka_unit_test(linked_pointers),
-        cmocka_unit_test(found_within_a_section), cmocka_unit_test(what_damage_says),
+        cmocka_unit_test(found_within_a_section), cmocka_unit_test(addresses_in_sections),
+        cmocka_unit_test(what_damage_says),
         cmocka_unit_test(truncations),          cmocka_unit_test(changed_bytes),
         cmocka_unit_test(flipped_bits),         cmocka_unit_test(shared_lists_are_bounded),
         cmocka_unit_test(allocation_failures),
