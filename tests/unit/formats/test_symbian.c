@@ -194,7 +194,8 @@ static const char gnu_map[] =
     " .text          0x00008040        0x8 euser{000a0000}.lib(d00012s00034.o)\n"
     "                0x00008040                User::Leave(int)\n"
     "                0x00008050                last\n"
-    "                0x00008054                PROVIDE (etext, .)\n\n"
+    "                0x00008054                PROVIDE (etext, .)\n"
+    "                0x00008058                = ALIGN (0x8)\n\n"
     ".data           0x00400000        0x0\n"
     "                0x00400000                not_code\n";
 
@@ -216,6 +217,9 @@ static void linker_maps(void **state) {
            " .text          0x00008010       0x10 b.o\n                0x00008010                g()\n"
            " .text          0x00008030        0x8 c.o\n                0x00008030                h()\n", NULL,
            "[m.dll@0 0+10 f(); 10+10 g(); 30+8 h();]");
+    /* The first byte of the code has a symbol. */
+    expect(LINKER_MAP, "ARM Linker\nImage Symbol Table\n    .text   0x00008000   Section  128  a.o(.text)\n"
+                       "    F()   0x00008000   ARM Code  16  a.o(.text)\n", NULL, "[m.dll@0 0+10 F();]");
     expect(LINKER_MAP, "ARM Linker\nImage Symbol Table\n    F()   0x00008000   ARM Code  4  a.o(.text)\n", NULL,
            " <damaged-text-line 1>");
 }

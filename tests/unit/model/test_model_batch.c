@@ -43,6 +43,32 @@ static void reserved_rows(void **state) {
     model_sample_deinit(&s);
 }
 
+/* A path is cut so that directory, separator and file name give it again: '/' between them, or '\\' where only that occurs. */
+static void paths_are_cut_where_they_join_again(void **state) {
+    (void)state;
+    static const char *const cut[][3] = {
+        { "/a/b.c", "/a", "b.c" },           { "b.c", "", "b.c" },
+        { "/b.c", "/", "b.c" },              { "a//b.c", "a//", "b.c" },
+        { "C:\\a\\b.c", "C:\\a", "b.c" },    { "C:\\b.c", "C:\\", "b.c" },
+        { "a\\x/b.c", "a\\x/", "b.c" },      { "a/x\\y/b.c", "a/x\\y", "b.c" },
+        { "a/x\\b.c", "a", "x\\b.c" },       { "a/", "a", "" },
+    };
+    enum { PATHS = sizeof cut / sizeof *cut };
+    struct model_sample s;
+    uint32_t files[PATHS];
+    model_sample_init(&s, NULL);
+    for (size_t i = 0; i < PATHS; i++) files[i] = csni_batch_add_path(&s.writer, csni_str(cut[i][0]));
+    assert_int_equal(model_sample_finalize(&s), CSN_OK);
+    const struct csni_batch *b = &s.batches[0];
+    for (size_t i = 0; i < PATHS; i++) {
+        const struct csni_file *file = &b->files[files[i]];
+        if (!csni_str_is(b->strings[file->directory], cut[i][1]) || !csni_str_is(b->strings[file->base], cut[i][2]))
+            fail_msg("%s: %.*s, %.*s", cut[i][0], (int)b->strings[file->directory].len, b->strings[file->directory].ptr,
+                     (int)b->strings[file->base].len, b->strings[file->base].ptr);
+    }
+    model_sample_deinit(&s);
+}
+
 /* ---- notes ---- */
 
 static void notes_keep_count_and_first_example(void **state) {
@@ -137,6 +163,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_batch),
         cmocka_unit_test(reserved_rows),
+        cmocka_unit_test(paths_are_cut_where_they_join_again),
         cmocka_unit_test(notes_keep_count_and_first_example),
         cmocka_unit_test(notes_are_of_their_batch),
         cmocka_unit_test(event_names_and_classes),

@@ -260,6 +260,7 @@ static void annotations(void **state) {
     EXPECT_RUNS("\x06\x04\x0c\x03\x10\x0c\x04\x20", CSN_OK, "10-13:8:102 30-34:8:102");
     EXPECT_RUNS("\x05\x10\x03\x81\x02\x04\x01", CSN_OK, "102-103:16:100");                       /* two bytes */
     EXPECT_RUNS("\x03\xc0\x00\x01\x02\x04\x01", CSN_OK, "102-103:8:100");                        /* four */
+    EXPECT_RUNS("\x06\xc2\x00\x00\x08\x03\x04\x04\x01", CSN_OK, "4-5:8:16777320");               /* the highest bits of four */
     EXPECT_RUNS("\x03\x04\x04\x02\x03\x04\x04\x02", CSN_OK, "4-6:8:100 a-c:8:100");               /* a gap */
     EXPECT_RUNS("\x02\x01\x03\x04\x04\x02\x02\x00\x03\x04\x04\x01", CSN_OK, "a-b:8:100");           /* another part of the function */
     EXPECT_RUNS("\x07\x02\x08\x01\x09\x03\x0a\x03\x0d\x09\x03\x04\x04\x01", CSN_OK, "4-5:8:100");   /* columns */
