@@ -729,6 +729,18 @@ static void options_are_checked(void **state) {
     options.flags = 1024 | CSN_CONVERT_STRICT;
     assert_int_equal(convert(file, &options, &out, &err), CSN_E_UNSUPPORTED);
     assert_string_equal(err.text, "unknown conversion flags 0x400");
+    options.flags = 0;
+    options.format = 99;
+    assert_int_equal(convert(file, &options, &out, &err), CSN_E_UNSUPPORTED);
+    assert_string_equal(err.text, "output format 99 is not known");
+    options.format = CSN_FORMAT_GSYM_V1;
+    options.byte_order = 9;
+    assert_int_equal(convert(file, &options, &out, &err), CSN_E_UNSUPPORTED);
+    assert_string_equal(err.text, "byte order 9 is not known, need <= 2");
+    options.byte_order = 0;
+    options.merged_functions = 9;
+    assert_int_equal(convert(file, &options, &out, &err), CSN_E_UNSUPPORTED);
+    assert_string_equal(err.text, "merged_functions is 9, need <= 3");
     struct { struct csn_convert_options known; uint8_t more[8]; } newer = { CSN_CONVERT_OPTIONS_INIT, { 0 } };
     newer.more[5] = 1;
     newer.known.struct_size = sizeof newer;
