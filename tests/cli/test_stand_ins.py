@@ -756,6 +756,28 @@ def test_kept_answers_end_with_their_object(folder, large_program, tmp_path):
     assert pair.run("ours", ["-f", "-e", "large"], lines, tmp_path, without) == expected
 
 
+@pytest.mark.parametrize("given", ["argument", "environment", "file", "file of the environment"])
+def test_lines_of_sources_are_not_kept(given, folder, tmp_path):
+    """The object tells nothing of a source that has changed. By the environment the lines were those of the first run for ever."""
+    option = "--print-source-context-lines=1"
+    (tmp_path / "words").write_text(option)
+    words = f"@{tmp_path / 'words'}" if "file" in given else option
+    source = tmp_path / "s.c"
+    source.write_text("int main(void) {\n    return 0; /* before */\n}\n")
+    subprocess.run(["gcc", "-g", "s.c", "-o", "small"], cwd=tmp_path, check=True)
+    made_large(tmp_path / "small", tmp_path / "large")
+    pair = pair_for("llvm-symbolizer", folder)
+    environment = dict(os.environ, CALLSIGN_CACHE=str(tmp_path / "cache"), **({"LLVM_SYMBOLIZER_OPTS": words} if "environment" in given else {}))
+    arguments = ["--obj=large", *([words] if "environment" not in given else [])]
+    listing = subprocess.run(["nm", "small"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    main = next(int(line.split()[0], 16) for line in listing.splitlines() if line.endswith(" T main"))
+    lines = b"".join(b"0x%x\n" % (main + i) for i in range(9))
+    for word in (b"before", b"after"):
+        source.write_bytes(source.read_bytes().replace(b"before", word))
+        theirs = pair.run("theirs", arguments, lines, tmp_path, environment)
+        assert word in theirs.out and pair.run("ours", arguments, lines, tmp_path, environment) == theirs
+
+
 def test_atos(callsign, programs):
     path = programs["c-gcc"]
     listing = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout

@@ -35,14 +35,17 @@ struct kept_answers {
 
 /* ---- reading ---- */
 
+/* Have more arguments. */
+static const char *const variables[] = { "LLVM_SYMBOLIZER_OPTS", "LLVM_ADDR2LINE_OPTS" };
+enum { VARIABLES = sizeof variables / sizeof variables[0] };
+
 /* The dialect, its arguments, and what the environment adds to them. */
 static char *file_path(const struct file_identity *object, int argc, char **argv) {
-    static const char *const variables[] = { "LLVM_SYMBOLIZER_OPTS", "LLVM_ADDR2LINE_OPTS" };
     struct { const char **items; size_t count, capacity; } words = { 0 };
     const char *slash = strrchr(argv[0], '/');
     GROW_PUSH(&words, slash ? slash + 1 : argv[0]);
     for (int i = 1; i < argc; i++) GROW_PUSH(&words, argv[i]);
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+    for (size_t i = 0; i < VARIABLES; i++) {
         const char *value = getenv(variables[i]);
         GROW_PUSH(&words, value ? value : "");
     }
@@ -65,10 +68,20 @@ static void map_file(struct kept_answers *k) {
     k->text = bytes + head + h->count * sizeof(struct entry);
 }
 
+/* Whether answers may depend on other files than the object: arguments in one, lines of sources. */
+static bool need_other_files(int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] == '@' || strstr(argv[i], "source-context") || strstr(argv[i], "verbose")) return true;
+    for (size_t i = 0; i < VARIABLES; i++) {
+        const char *value = getenv(variables[i]);
+        if (value && (strchr(value, '@') || strstr(value, "source-context") || strstr(value, "verbose"))) return true;
+    }
+    return false;
+}
+
 struct kept_answers *kept_answers_open(const char *path, int argc, char **argv) {
     struct file_identity object;
-    for (int i = 1; i < argc; i++)
-        if (argv[i][0] == '@' || strstr(argv[i], "source-context") || strstr(argv[i], "verbose")) return NULL;
+    if (need_other_files(argc, argv)) return NULL;
     if (!file_identify(path, &object)) return NULL;
     char *file = file_path(&object, argc, argv);
     if (!file) return NULL;
