@@ -95,6 +95,17 @@ def test_jitdump(callsign, order, tmp_path):
         assert callsign.run("convert", tmp_path / "cut.dump", "-o", tmp_path / "cut").returncode in (0, 1, 2)
 
 
+def test_jitdump_functions_end_and_have_their_own_lines(callsign, tmp_path):
+    """Lines that stand before the code of another address are not its own; behind the last byte there is no code."""
+    data = struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, 1, 0, 0)
+    data += debug("<", 0x5000, [(0x5104, 3, b"/src/jit.lua")]) + load("<", 0x5100, 16, b"other") + load("<", 0x5000, 16, b"late")
+    (tmp_path / "jit-1.dump").write_bytes(data)
+    callsign.good("convert", "--quiet", tmp_path / "jit-1.dump", "-o", tmp_path / "index")
+    assert answers(callsign, tmp_path / "index", 0x500f, 0x510f) == [[("late", None, None)], [("other", None, None)]]
+    done = callsign.run("lookup", tmp_path / "index", "--json", "0x5010", "0x5110")
+    assert [json.loads(line)["frames"] for line in done.stdout.splitlines()] == [[], []]
+
+
 def test_jitdump_of_code_behind_the_last_address(callsign, tmp_path):
     """Moved or loaded there: it is damaged. Its rows had addresses of the other end of memory."""
     last = 2**64 - 1
