@@ -618,6 +618,20 @@ def test_logs_have_the_trace_id(server):
     assert line["trace_id"] == trace and line["status"] == 200 and line["request_id"]
 
 
+@pytest.mark.parametrize("header", ["00-0af7651916cd43dd8448eb211c80319g-b7ad6b7169203331-01", f"00-{'0' * 32}-b7ad6b7169203331-01",
+                                    "00-0af7651916cd43dd8448eb211c80319c", "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"])
+def test_trace_ids_that_are_none(server, header):
+    """The request has one of its own then, of 32 digits."""
+    server.ask("GET", "/healthz?" + header, traceparent=header)
+    line, = wait_for(lambda: [entry for entry in server.logged() if entry.get("path", "").startswith("/healthz")])
+    assert re.fullmatch("[0-9a-f]{32}", line["trace_id"]) and line["trace_id"] not in header and set(line["trace_id"]) != {"0"}
+
+
+def test_version(server, callsign):
+    version = server.json("GET", "/__version__")
+    assert version["source"] == "callsign" and version["version"] in callsign.good("--version")
+
+
 def test_openapi(server):
     paths = server.json("GET", "/v1/openapi.json")["paths"]
     assert {"/symbolicate/v5", "/v1/symbolicate", "/v1/store/{name}", "/buildid/{id}/gsym"} <= set(paths)
