@@ -102,6 +102,14 @@ def test_pending_and_polled(callsign, server, slow, images, tmp_path):
         assert near.json("GET", place, status=404)["detail"]  # delivered once
 
 
+def test_ids_of_requests_are_not_guessed(callsign, server, slow, images, tmp_path):
+    """Whoever has the id gets the answer: all digits that a UUID leaves free are drawn."""
+    with Server(callsign, tmp_path / "empty", "--upstream", slow.url) as near:
+        ids = [near.json("POST", "/symbolicate?timeout=0", sentry_body(images))["request_id"].replace("-", "") for _ in range(12)]
+        slow.may_answer.set()
+        assert all(len({text[at] for text in ids}) > 1 for at in range(32) if at != 12)
+
+
 def test_without_a_timeout_the_answer_is_awaited(callsign, server, slow, images, tmp_path):
     with Server(callsign, tmp_path / "empty", "--upstream", slow.url) as near:
         threading.Thread(target=lambda: slow.asked.wait(60) and slow.may_answer.set()).start()
