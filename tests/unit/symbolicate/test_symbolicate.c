@@ -210,6 +210,15 @@ static void callbacks_through_a_known_library(void **state) {
     assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, 3, NULL), CSN_OK);
 }
 
+/* What the callee proper meets is met: a third image that has the name, too, is not called by it. */
+static void expectations_that_the_callee_meets(void **state) {
+    struct world *w = *state;
+    struct csn_module images[3] = { w->modules[APP], { .index = w->app }, { .index = w->app } };
+    assert_int_equal(csn_symbolicator_set_modules(w->s, images, 3, NULL), CSN_OK);
+    EXPECT(w, "area|square|circle|plain? square<caller@2 caller", A(2, 0x1004), A(1, 0x1014), A(0, 0x1260));
+    assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, 3, NULL), CSN_OK);
+}
+
 /* The caller is one of several: what all of them hand to the library is known. */
 static void callbacks_of_undecided_callers(void **state) {
     struct world *w = *state;
@@ -628,7 +637,8 @@ int main(void) {
         cmocka_unit_test(frames_of_the_chosen), cmocka_unit_test(notes),
         cmocka_unit_test(modules_that_overlap), cmocka_unit_test(bad_arguments),
         cmocka_unit_test(generations), cmocka_unit_test(unreliable_frames), cmocka_unit_test(exhausted_budgets_are_not_cached),
-        cmocka_unit_test(callbacks_through_a_known_library), cmocka_unit_test(callbacks_of_undecided_callers),
+        cmocka_unit_test(callbacks_through_a_known_library), cmocka_unit_test(expectations_that_the_callee_meets),
+        cmocka_unit_test(callbacks_of_undecided_callers),
         cmocka_unit_test(several_expectations), cmocka_unit_test(inlined_into_the_chosen),
         cmocka_unit_test(signal_frames),        cmocka_unit_test(names_of_signal_frames),
         cmocka_unit_test(damaged_indexes),      cmocka_unit_test(out_of_memory),
