@@ -515,6 +515,21 @@ int *variables[] = { &one };
 """
 
 
+@pytest.mark.parametrize("target", ["x86_64.o", "arm64.exe", "arm64_32.o"])
+def test_load_commands_of_a_new_object(callsign, macho, tmp_path, target):
+    """The header says how many bytes they take. Readers that do not hold it against the commands do not notice another number."""
+    program = macho / target
+    if not program.exists():
+        run(macho, "clang-22", "--target=arm64_32-apple-watchos8", "-g", "-O2", "-c", "program.c", "-o", target)
+    callsign.good("convert", "-q", "--to", "gsym-section", program, "-o", tmp_path / "out")
+    data = (tmp_path / "out").read_bytes()
+    magic, _, _, _, count, size = struct.unpack_from("<6I", data)
+    at = begin = 32 if magic == 0xfeedfacf else 28
+    for _ in range(count):
+        at += struct.unpack_from("<II", data, at)[1]
+    assert at - begin == size and magic == (0xfeedface if "_32" in target else 0xfeedfacf)
+
+
 def macho_segments(path):
     """Names, places and sizes of the segments in the file, and where link-edit data commands tell their bytes."""
     data, at, segments, places = path.read_bytes(), 32, {}, {}
