@@ -81,6 +81,19 @@ def test_stubs_are_those_of_objdump(callsign, kind, tmp_path):
         assert name != "_init" or not any(start < stub < start + size for stub in starts), "_init owns stubs"
 
 
+@pytest.mark.parametrize("flag", ["-no-pie", "-pie", "-static"])
+def test_stubs_of_functions_that_are_chosen_at_the_start(callsign, flag, tmp_path):
+    """Their pointers are filled by what a resolver answers. objdump names the stubs by it, but in static programs none at all."""
+    (tmp_path / "chosen.c").write_text("static int one(void) { return 1; }\nstatic int (*resolver(void))(void) { return one; }\n"
+                                       "int chosen(void) __attribute__((ifunc(\"resolver\")));\nint main(void) { return chosen(); }\n")
+    run(tmp_path, need("gcc"), "-O1", "-g", flag, "chosen.c", "-o", "chosen")
+    found = functions(callsign, tmp_path / "chosen", tmp_path / "index")
+    stubs = {start: name for start, (name, _) in found.items() if name.endswith("@plt")}
+    listing = run(tmp_path, "objdump", "-d", "chosen")
+    labels = {int(a, 16): name for a, name in re.findall(r"^([0-9a-f]+) <(.*@plt)>:$", listing, re.M)}
+    assert f"*ABS*+{symbols(tmp_path / 'chosen')['resolver']:#x}@plt" in stubs.values() and labels.items() <= stubs.items()
+
+
 CALLERS = {
     "sh4": "caller{0}: mov.l 1f, r1\n    rts\n    nop\n    .align 2\n1:  .long {1}{at_plt}\n",
     "alpha": "caller{0}: ldgp $29, 0($27)\n    ldq $27, {1}($29) !literal!{0}\n    jsr $26, ($27), 0 !lituse_jsr!{0}\n",
