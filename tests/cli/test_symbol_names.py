@@ -67,6 +67,19 @@ def test_a_plain_name_that_is_no_identifier(tmp_path):
     assert "_Z6hiddeni" in names and "plus-minus" not in names
 
 
+@pytest.mark.parametrize("symbol", ["?hidden@@YAHH@Z", "*Object#hidden<Int32>:Int32", "$s3app6hiddenyS2iF", "$S3app6hiddenyS2iF", "~prochidden"])
+def test_mangled_names_of_other_languages(tmp_path, symbol):
+    """MSVC's, Crystal's, Swift's: of the symbol table alone, the debug information has the plain name."""
+    (tmp_path / "odd.cc").write_text("int hidden(int a) { return a * 3; }\nint main(int c, char **v) { (void)v; return hidden(c); }\n")
+    gcc = programs.need("g++")
+    subprocess.run([gcc, "-g", "-O1", "-fno-inline", "-S", "odd.cc", "-o", "odd.s"], cwd=tmp_path, check=True)
+    text = (tmp_path / "odd.s").read_text().replace('.string\t"_Z6hiddeni"', '.string\t""')
+    (tmp_path / "odd.s").write_text(text.replace("_Z6hiddeni", f'"{symbol}"'))
+    subprocess.run([gcc, "odd.s", "-o", "program"], cwd=tmp_path, check=True)
+    names, events = names_of(tmp_path / "program", tmp_path)
+    assert symbol in names and "hidden" not in names and events["name-from-symbol"] == 1
+
+
 def test_call_sites_keep_the_names_of_their_patterns(tmp_path):
     names, events = names_of(build(tmp_path, "g++", "-O1", "-g"), tmp_path, "--call-sites", "dwarf")
     assert names.count("ns::run") == 2 and events["name-from-symbol"] == 0
