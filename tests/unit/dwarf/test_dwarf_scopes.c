@@ -157,6 +157,27 @@ static void damaged_subtree(void **state) {
     end(&t);
 }
 
+/* Another file may have its units where those of the one before it were: no name that was put together stays. */
+static void names_of_the_file_before(void **state) {
+    (void)state;
+    struct scopes t;
+    begin(&t);
+    uint32_t class = named(&t, CLASS_SIBLING, "Cls");
+    size_t sibling = wire_u32(&t.s.info, 0);
+    uint32_t function = named(&t, FUNCTION, "f");
+    wire_u8(&t.s.info, 0);
+    wire_patch(&t.s.info, sibling, t.s.info.size, 4);
+    uint32_t inlined = (uint32_t)wire_u8(&t.s.info, INLINED);
+    wire_u32(&t.s.info, function);
+    ready(&t);
+    expect(&t, inlined, "Cls::f");
+    wire_patch(&t.s.info, class + 1, 'D', 1);
+    expect(&t, inlined, "Cls::f"); /* as it was read */
+    assert_int_equal(csni_scopes_rebind(t.scopes, t.dwarf, NULL), CSN_OK);
+    expect(&t, inlined, "Dls::f");
+    end(&t);
+}
+
 /* Classes with children by their abbreviation, none by their sibling attribute, and never an end of them. What stands in
  * the bytes of their names is a function: to know its scope, a class is looked into. */
 static void siblings_that_lie(void **state) {
@@ -232,6 +253,7 @@ int main(void) {
         cmocka_unit_test(units_in_turn),
         cmocka_unit_test(damaged_unit),
         cmocka_unit_test(damaged_subtree),
+        cmocka_unit_test(names_of_the_file_before),
         cmocka_unit_test(siblings_that_lie),
         cmocka_unit_test(deep_nesting),
         cmocka_unit_test(cost),
