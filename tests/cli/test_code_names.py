@@ -84,8 +84,10 @@ def test_stubs_are_those_of_objdump(callsign, kind, tmp_path):
 @pytest.mark.parametrize("flag", ["-no-pie", "-pie", "-static"])
 def test_stubs_of_functions_that_are_chosen_at_the_start(callsign, flag, tmp_path):
     """Their pointers are filled by what a resolver answers. objdump names the stubs by it, but in static programs none at all."""
-    (tmp_path / "chosen.c").write_text("static int one(void) { return 1; }\nstatic int (*resolver(void))(void) { return one; }\n"
-                                       "int chosen(void) __attribute__((ifunc(\"resolver\")));\nint main(void) { return chosen(); }\n")
+    (tmp_path / "chosen.c").write_text("""static int one(void) { return 1; }
+        static int (*resolver(void))(void) { return one; }
+        int chosen(void) __attribute__((ifunc("resolver")));
+        int main(void) { return chosen(); }""")
     run(tmp_path, need("gcc"), "-O1", "-g", flag, "chosen.c", "-o", "chosen")
     found = functions(callsign, tmp_path / "chosen", tmp_path / "index")
     stubs = {start: name for start, (name, _) in found.items() if name.endswith("@plt")}

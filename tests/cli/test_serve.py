@@ -618,8 +618,9 @@ def test_logs_have_the_trace_id(server):
     assert line["trace_id"] == trace and line["status"] == 200 and line["request_id"]
 
 
-@pytest.mark.parametrize("header", ["00-0af7651916cd43dd8448eb211c80319g-b7ad6b7169203331-01", f"00-{'0' * 32}-b7ad6b7169203331-01",
-                                    "00-0af7651916cd43dd8448eb211c80319c", "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"])
+@pytest.mark.parametrize("header", [
+    "00-0af7651916cd43dd8448eb211c80319g-b7ad6b7169203331-01", f"00-{'0' * 32}-b7ad6b7169203331-01",
+    "00-0af7651916cd43dd8448eb211c80319c", "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"])
 def test_trace_ids_that_are_none(server, header):
     """The request has one of its own then, of 32 digits."""
     server.ask("GET", "/healthz?" + header, traceparent=header)

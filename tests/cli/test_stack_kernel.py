@@ -104,12 +104,13 @@ def test_arm64(callsign, vmlinux):
     assert filled[5] == "[   30.1]  last+0x40/0x40 (/src/main.cc:50) (L)"
 
 
-@pytest.mark.parametrize("source, names", [("", ["last"]), (" (P)", ["called", "last"]), (" (CP)", ["called", "last"]), (" (C)", ["last"]),
-                                           (" (L)", ["last"])])
+@pytest.mark.parametrize("source, names", [("", ["last"]), (" (P)", ["called", "last"]), (" (CP)", ["called", "last"]),
+                                           (" (C)", ["last"]), (" (L)", ["last"])])
 def test_arm64_addresses_of_saved_registers_are_exact(callsign, tmp_path, source, names):
     """In the middle of a trace, too: (P) is where an exception interrupted, the others are where a call returns to."""
     index = gsym_make.write(tmp_path / "vmlinux.gsym", [
-        {"start": TEXT + 0x200, "size": 0x40, "name": "area", "line": 30}, {"start": TEXT + 0x300, "size": 0x40, "name": "last", "line": 50,
+        {"start": TEXT + 0x200, "size": 0x40, "name": "area", "line": 30},
+        {"start": TEXT + 0x300, "size": 0x40, "name": "last", "line": 50,
          "inlined": [{"offset": 0x10, "size": 0x10, "name": "called", "call_line": 51}]}], base=TEXT)
     text = f"[   30.1] Call trace:\n[   30.1]  area+0x8/0x40\n[   30.1]  last+0x10/0x40{source}\n"
     answer = json.loads(callsign.good("stack", "--json", "--no-search", "--index", index, stdin=text))

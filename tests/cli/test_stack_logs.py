@@ -822,7 +822,8 @@ def test_the_journal_exported(callsign, indexes):
 
 @pytest.mark.parametrize("register", ["EPC", "epc", "RA", "Ra", "ADDRESS", "ELR_ELn"])
 def test_registers_in_letters_of_any_size(callsign, register):
-    line, place = (f"{register}: 0x10000066", LOAD) if register.lower() == "ra" else (f"{register}: 0x10000009", f" (parse_line at {L}15)")
+    address, place = ("0x10000066", LOAD) if register.lower() == "ra" else ("0x10000009", f" (parse_line at {L}15)")
+    line = f"{register}: {address}"
     assert callsign.good("stack", "--in-place", "--no-search", *FIXED, stdin=line + "\n") == f"{line}{place}\n"
 
 
@@ -1012,7 +1013,8 @@ def test_functions_that_call_themselves(callsign, tmp_path, text, names, frames)
 def test_functions_that_call_themselves_in_crash_reports(callsign):
     """Behind the lines of an inlined call, too: the next line of the same address is the next frame of the same stack."""
     text = ("0   orders       0x0000000104a2c1f4 square + 24 (shapes.h:2) [inlined]\n"
-            "1   orders       0x0000000104a2c1f4 fact + 24 (shapes.c:6)\n2   orders       0x0000000104a2c1f4 fact + 24 (shapes.c:6)\n"
+            "1   orders       0x0000000104a2c1f4 fact + 24 (shapes.c:6)\n"
+            "2   orders       0x0000000104a2c1f4 fact + 24 (shapes.c:6)\n"
             "3   orders       0x0000000104a2c2f4 main + 24 (shapes.c:9)\n\nBinary Images:\n"
             "       0x104a28000 -        0x104a2ffff +orders arm64  <0102030405060708090a0b0c0d0e0f10> /opt/orders\n")
     stacks = [json.loads(line) for line in callsign.run("stack", "--json", "--no-search", stdin=text).stdout.splitlines()]

@@ -767,8 +767,12 @@ def test_lines_of_sources_are_not_kept(given, folder, tmp_path):
     subprocess.run(["gcc", "-g", "s.c", "-o", "small"], cwd=tmp_path, check=True)
     made_large(tmp_path / "small", tmp_path / "large")
     pair = pair_for("llvm-symbolizer", folder)
-    environment = dict(os.environ, CALLSIGN_CACHE=str(tmp_path / "cache"), **({"LLVM_SYMBOLIZER_OPTS": words} if "environment" in given else {}))
-    arguments = ["--obj=large", *([words] if "environment" not in given else [])]
+    environment = dict(os.environ, CALLSIGN_CACHE=str(tmp_path / "cache"))
+    arguments = ["--obj=large"]
+    if "environment" in given:
+        environment["LLVM_SYMBOLIZER_OPTS"] = words
+    else:
+        arguments.append(words)
     listing = subprocess.run(["nm", "small"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     main = next(int(line.split()[0], 16) for line in listing.splitlines() if line.endswith(" T main"))
     lines = b"".join(b"0x%x\n" % (main + i) for i in range(9))

@@ -67,10 +67,11 @@ def test_a_plain_name_that_is_no_identifier(tmp_path):
     assert "_Z6hiddeni" in names and "plus-minus" not in names
 
 
-@pytest.mark.parametrize("symbol", ["?hidden@@YAHH@Z", "*Object#hidden<Int32>:Int32", "$s3app6hiddenyS2iF", "$S3app6hiddenyS2iF", "~prochidden"])
+@pytest.mark.parametrize("symbol", ["?hidden@@YAHH@Z", "*Object#hidden<Int32>:Int32", "$s3app6hiddenyS2iF", "$S3app6hiddenyS2iF",
+                                    "~prochidden"])
 def test_mangled_names_of_other_languages(tmp_path, symbol):
     """MSVC's, Crystal's, Swift's: of the symbol table alone, the debug information has the plain name."""
-    (tmp_path / "odd.cc").write_text("int hidden(int a) { return a * 3; }\nint main(int c, char **v) { (void)v; return hidden(c); }\n")
+    (tmp_path / "odd.cc").write_text("int hidden(int a) { return a * 3; }\nint main(int c, char **) { return hidden(c); }\n")
     gcc = programs.need("g++")
     subprocess.run([gcc, "-g", "-O1", "-fno-inline", "-S", "odd.cc", "-o", "odd.s"], cwd=tmp_path, check=True)
     text = (tmp_path / "odd.s").read_text().replace('.string\t"_Z6hiddeni"', '.string\t""')

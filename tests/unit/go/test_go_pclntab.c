@@ -151,7 +151,8 @@ static void damaged_text(size_t v, size_t at_name, uint64_t value, unsigned size
     char text[2048];
     go_sample_init(&s, versions[v], false, 8, 1);
     go_sample_build(&s);
-    const size_t places[] = { 0, 8, s.main_record + 4, s.tree, s.functions + 8, s.units, s.tree + 4, s.functions + 16, s.pc_values + 1 };
+    const size_t places[] = { 0, 8, s.main_record + 4, s.tree, s.functions + 8, s.units, s.tree + 4, s.functions + 16,
+                              s.pc_values + 1 };
     wire_patch(&s.out, places[at_name], value, size);
     go_sample_text(wire_span(&s.out), text, sizeof text);
     if (!strstr(text, want)) fail_msg("\"%s\" is not in \"%s\"", want, text);
