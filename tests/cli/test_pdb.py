@@ -648,3 +648,27 @@ def test_more_folded_functions_than_any_limit(callsign, tmp_path):
     run(tool("lld-link"), "/debug", "/nodefaultlib", "/entry:mainCRTStartup", "/subsystem:console", "/opt:icf", tmp_path / "f.obj", f"/out:{tmp_path}/f.exe")
     callsign.good("convert", "-q", "--merged-functions", tmp_path / "f.exe", "-o", tmp_path / "f.gsym")
     assert {(f"?f{k}@@YAHH@Z", k + 1) for k in range(300)} <= named_lines(callsign, tmp_path / "f.gsym")
+
+
+def test_names_of_mingw_at_one_place(callsign, tmp_path):
+    """Constructors have two symbols at one place, and overloads at one place are told apart by their parameters: names of the Itanium ABI."""
+    (tmp_path / "a.cc").write_text("""struct A { A(int); A(int, int); ~A(); int value; };
+A::A(int x) : value(x * 3) {}
+A::A(int x, int y) : value(x * 5 + y) {}
+A::~A() { value = 7; }
+namespace n {
+__attribute__((noinline)) long long twice(long long x, const A *) { return x * 2 + 11; }
+unsigned long long twice(unsigned long long x, const A *) __attribute__((alias("_ZN1n5twiceExPK1A")));
+__attribute__((noinline)) unsigned long long once(unsigned long long x, const A *) { return x + 11; }
+long long once(long long x, const A *) __attribute__((alias("_ZN1n4onceEyPK1A")));
+template <class T> __attribute__((noinline)) T half(T x) { return x / 2 + 1; }
+}
+extern "C" int mainCRTStartup() { A a(1), b(2, 3); return a.value + b.value + n::half(4) + int(n::twice(5LL, &a) + n::once(6ULL, &b)); }
+""")
+    run(tool("clang"), "--target=x86_64-w64-windows-gnu", "-g", "-gcodeview", "-O1", "-fno-exceptions", "-c", tmp_path / "a.cc",
+        "-o", tmp_path / "a.obj")
+    run(tool("lld-link"), "/debug", "/nodefaultlib", "/entry:mainCRTStartup", "/subsystem:console", "/opt:noref", tmp_path / "a.obj",
+        f"/out:{tmp_path / 'a.exe'}", f"/pdb:{tmp_path / 'a.pdb'}")
+    convert(callsign, tmp_path / "a.exe", tmp_path / "a.gsym")
+    names = re.findall(r'"name":"([^"]+)"', callsign.good("dump", "--json", tmp_path / "a.gsym"))
+    assert sorted(names) == ["_ZN1AC1Ei", "_ZN1AC1Eii", "_ZN1AD1Ev", "_ZN1n4halfIiEET_S1_", "_ZN1n4onceEyPK1A", "_ZN1n5twiceExPK1A", "mainCRTStartup"]

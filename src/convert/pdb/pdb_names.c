@@ -1,6 +1,8 @@
 /* Names of folded functions. */
 #include "convert/pdb/pdb_names.h"
 
+#include <callsign/names.h>
+
 #include "base/core/fail.h"
 #include "base/core/search.h"
 #include "base/core/sort.h"
@@ -20,8 +22,9 @@ static bool begins_with(struct csn_str text, size_t at, const char *word) {
     return csni_str_starts((struct csn_str){ text.ptr + at, text.len - at }, word);
 }
 
-/* undname says what kind of class a template argument is, the records of types do not; they also differ in blanks
- * and in the words for functions that compilers make. Writes at most text.len bytes. */
+/* undname says what kind of class a template argument is, the records of types do not; they also differ in blanks, in
+ * the words for functions that compilers make, and from names of the Itanium ABI in the word for 64 bits. Writes at most
+ * text.len bytes. */
 static size_t respell(struct csn_str text, char *out) {
     static const char *const keywords[] = { "class ", "struct ", "union ", "enum " };
     size_t len = 0;
@@ -30,7 +33,11 @@ static size_t respell(struct csn_str text, char *out) {
         size_t skipped = text.ptr[i] == ' ' || begins_with(text, i, "-namespace'"); /* MSVC: `anonymous-namespace' */
         for (size_t k = 0; begins && !skipped && k < sizeof keywords / sizeof *keywords; k++)
             if (begins_with(text, i, keywords[k])) skipped = strlen(keywords[k]);
-        if (!skipped && begins_with(text, i, "deleting destructor'")) {
+        if (begins && !skipped && begins_with(text, i, "long long")) {
+            memcpy(out + len, "__int64", 7);
+            len += 7;
+            skipped = 9;
+        } else if (!skipped && begins_with(text, i, "deleting destructor'")) {
             memcpy(out + len, "deletingdtor'", 13);
             len += 13;
             skipped = 20;
@@ -110,7 +117,26 @@ static bool cut_name(struct demangled *d, struct csn_str text) {
     return true;
 }
 
+/* MinGW's compilers and Rust. Rust's names have no parameters. */
+static bool demangle_other(struct csn_str name, struct demangled *out) {
+    size_t size = 0;
+    const csn_status status = csn_demangle(name, out->text, sizeof out->text, &size, NULL);
+    out->size = name.len + size;
+    if (status != CSN_OK) return false;
+    const struct csn_str text = { out->text, size };
+    if (cut_name(out, text)) return true;
+    out->name = text;
+    out->parameters = (struct csn_str){ text.ptr + size, 0 };
+    return true;
+}
+
+static bool is_of_msvc(struct csn_str name) { return *name.ptr == '?'; }
+static bool is_mangled(struct csn_str name) {
+    return is_of_msvc(name) || csni_str_starts(name, "_Z") || csni_str_starts(name, "_R");
+}
+
 static bool demangle(struct csn_str name, struct demangled *out) {
+    if (!is_of_msvc(name)) return demangle_other(name, out);
     _Alignas(max_align_t) uint8_t block[BLOCK_SIZE];
     struct csni_name_memory memory;
     struct csni_name_text text = { .out = out->text, .cap = sizeof out->text };
@@ -139,7 +165,7 @@ static uint64_t hash_of(struct csn_str name) {
 
 static uint64_t hash_of_public(struct csn_str name, uint64_t *work) {
     struct demangled d = { .size = 0 };
-    if (*name.ptr != '?') return hash_of(without_convention(name));
+    if (!is_mangled(name)) return hash_of(without_convention(name));
     const bool is_function = demangle(name, &d);
     *work += d.size;
     return is_function ? hash_of(d.name) : 0;
