@@ -307,13 +307,19 @@ static bool check_artifact(void *context, const struct artifact *known) {
     return true;
 }
 
+/* A file that the catalogue does not have, at a place where the image of an id should be. */
+static void note_rejected(void *run, const char *path, const char *why) {
+    struct tree_query query;
+    if (tree_query_parse(path, &query) && !query.is_meta) name_damaged(run, path, why);
+}
+
 static int fsck_store(struct store_run *run, char **paths, int count) {
     struct fsck fsck = { .run = run };
     struct scan_counts counts;
     (void)paths, (void)count;
     /* First against what is known, then what is not known yet: what was named stays as the catalogue has it, to be named again. */
     if (catalogue_walk(symbol_store_catalogue(run->opened.store), check_artifact, &fsck) < 0 ||
-        symbol_store_scan_new(run->opened.store, &counts, fsck.why, sizeof(fsck.why)) < 0) {
+        symbol_store_scan_new(run->opened.store, note_rejected, run, &counts, fsck.why, sizeof(fsck.why)) < 0) {
         complain("store fsck", *fsck.why ? fsck.why : "the catalogue cannot be read");
         return FAILED;
     }

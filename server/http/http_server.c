@@ -108,6 +108,29 @@ static void begin_file(struct http_request *request) {
     reject(request, is_full(errno) ? 507 : 503, why);
 }
 
+static enum MHD_Result count_header(void *count, enum MHD_ValueKind kind, const char *name, const char *value) {
+    (void)kind, (void)value;
+    *(size_t *)count += strcasecmp(name, "Content-Length") == 0;
+    return MHD_YES;
+}
+
+/* RFC 9112, 3.2 and 6.3: a proxy before the server may see other ends of such a request than the server does. */
+static const char *message_fault(const struct http_request *request, const char *version) {
+    size_t lengths = 0;
+    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_header, &lengths);
+    if (lengths > 1) return "the request has several Content-Length";
+    if (lengths && request_header(request, "Transfer-Encoding")) return "the request has both Content-Length and Transfer-Encoding";
+    if (strcmp(version, "HTTP/1.1") == 0 && !request_header(request, "Host")) return "the request has no Host";
+    return NULL;
+}
+
+static void check_message(struct http_request *request, const char *version) {
+    const char *fault = message_fault(request, version);
+    if (!fault) return;
+    respond_header(request, "Connection", "close");
+    reject(request, 400, fault);
+}
+
 static void route_request(struct http_request *request) {
     const char *allowed = NULL;
     request->route = find_route(request->server, request->path, request->method, &allowed);
@@ -237,21 +260,30 @@ void resume_request(struct http_request *request) {
 
 /* ---- the life of a request ---- */
 
+/* "http://host/path", as clients write that take the server for a proxy: RFC 9112, 3.2.2. */
+static const char *path_of_url(const char *url) {
+    const size_t scheme = strncasecmp(url, "http://", 7) == 0 ? 7 : strncasecmp(url, "https://", 8) == 0 ? 8 : 0;
+    if (!scheme) return url;
+    const char *path = strchr(url + scheme, '/');
+    return path ? path : "/";
+}
+
 static struct http_request *begin_request(struct server *server, struct MHD_Connection *connection, const char *url,
-                                          const char *method) {
+                                          const char *method, const char *version) {
     struct http_request *request = calloc(1, sizeof(*request));
     if (!request) return NULL;
     request->server = server;
     request->connection = connection;
     request->method = method;
-    request->path = strdup(url);
+    request->path = strdup(path_of_url(url));
     request->incoming.fd = request->response.fd = -1;
     clock_gettime(CLOCK_MONOTONIC, &request->started);
     atomic_fetch_add(&server->active, 1);
     connection_enter(connection, PHASE_BODY);
     if (!request->path) request->path = strdup("");
     log_make_ids(request);
-    route_request(request);
+    check_message(request, version);
+    if (!request->is_answered) route_request(request);
     return request;
 }
 
@@ -263,9 +295,8 @@ static bool has_large_body(const struct http_request *request) {
 static enum MHD_Result on_access(void *context, struct MHD_Connection *connection, const char *url, const char *method,
                                  const char *version, const char *data, size_t *data_size, void **request_context) {
     struct http_request *request = *request_context;
-    (void)version;
     if (!request) {
-        request = *request_context = begin_request(context, connection, url, method);
+        request = *request_context = begin_request(context, connection, url, method, version);
         if (!request) return MHD_NO;
         /* An answer that comes before its body was read may not arrive: small bodies are read and forgotten. */
         return request->is_answered && has_large_body(request) ? send_response(request) : MHD_YES;

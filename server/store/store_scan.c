@@ -21,6 +21,8 @@ struct scan {
     size_t known_count, known_cap;
     bool keeps_known; /* whatever became of them */
     bool failed;
+    scan_rejected_callback *rejected; /* NULL: nobody is told */
+    void *context;
 };
 
 static bool remember_entry(void *context, const struct artifact *artifact) {
@@ -41,8 +43,12 @@ static bool remember_entry(void *context, const struct artifact *artifact) {
 
 static int compare_known(const void *path, const void *known) { return strcmp(path, ((const struct known *)known)->path); }
 
-static bool is_known(struct scan *scan, const char *path, const struct stat *st) {
-    struct known *known = scan->known_count ? bsearch(path, scan->known, scan->known_count, sizeof(*known), compare_known) : NULL;
+/* What the catalogue has under this path, whatever the file is now. */
+static struct known *find_known(struct scan *scan, const char *path) {
+    return scan->known_count ? bsearch(path, scan->known, scan->known_count, sizeof(struct known), compare_known) : NULL;
+}
+
+static bool is_known(struct scan *scan, struct known *known, const struct stat *st) {
     if (!known) return false;
     known->seen = true;
     if (scan->keeps_known) return true;
@@ -85,13 +91,23 @@ static void name_from_path(struct artifact *artifact) {
     artifact->name[size] = 0;
 }
 
+/* Nothing stands there any more, or nothing that a store keeps. */
+static void forget_file(struct scan *scan, const char *relative) {
+    catalogue_remove(scan->store->catalogue, relative);
+    scan->counts.removed++;
+}
+
 static void scan_file(struct scan *scan, const char *relative, const char *path, const struct stat *st) {
     struct artifact artifact;
     char why[256];
     scan->counts.files++;
-    if (is_known(scan, relative, st)) return;
-    if (artifact_identify(path, relative, &artifact, why, sizeof(why)) != 0) {
+    struct known *known = find_known(scan, relative);
+    if (is_known(scan, known, st)) return;
+    const int kind = artifact_identify(path, relative, &artifact, why, sizeof(why));
+    if (kind != 0) {
         scan->counts.rejected++;
+        if (known && kind > 0) forget_file(scan, relative);
+        if (scan->rejected) scan->rejected(scan->context, relative, why);
         return;
     }
     snprintf(artifact.path, sizeof(artifact.path), "%s", relative);
@@ -134,29 +150,30 @@ static void remove_gone(struct scan *scan) {
         if (scan->known[i].seen) continue;
         snprintf(path, sizeof(path), "%s/%s", scan->store->dir, scan->known[i].path);
         if (access(path, F_OK) == 0) continue; /* it came while the folders were read */
-        catalogue_remove(scan->store->catalogue, scan->known[i].path);
-        scan->counts.removed++;
+        forget_file(scan, scan->known[i].path);
     }
 }
 
-static int scan_store(struct symbol_store *store, bool keeps_known, struct scan_counts *out, char *why, size_t why_size) {
-    struct scan scan = { .store = store, .keeps_known = keeps_known };
-    if (catalogue_walk(store->catalogue, remember_entry, &scan) < 0) scan.failed = true;
-    if (!scan.failed) scan_folder(&scan, "", 0);
-    if (!scan.failed && !keeps_known) remove_gone(&scan);
-    for (size_t i = 0; i < scan.known_count; i++) free(scan.known[i].path);
-    free(scan.known);
-    if (out) *out = scan.counts;
-    if (scan.failed) snprintf(why, why_size, "%s: the store cannot be read", store->dir);
-    else store->is_new = false;
-    if (scan.counts.added) fetches_forget_misses(store->fetches);
-    return scan.failed ? -1 : 0;
+static int run_scan(struct scan *scan, struct scan_counts *out, char *why, size_t why_size) {
+    if (catalogue_walk(scan->store->catalogue, remember_entry, scan) < 0) scan->failed = true;
+    if (!scan->failed) scan_folder(scan, "", 0);
+    if (!scan->failed && !scan->keeps_known) remove_gone(scan);
+    for (size_t i = 0; i < scan->known_count; i++) free(scan->known[i].path);
+    free(scan->known);
+    if (out) *out = scan->counts;
+    if (scan->failed) snprintf(why, why_size, "%s: the store cannot be read", scan->store->dir);
+    else scan->store->is_new = false;
+    if (scan->counts.added) fetches_forget_misses(scan->store->fetches);
+    return scan->failed ? -1 : 0;
 }
 
 int symbol_store_scan(struct symbol_store *store, struct scan_counts *out, char *why, size_t why_size) {
-    return scan_store(store, false, out, why, why_size);
+    struct scan scan = { .store = store };
+    return run_scan(&scan, out, why, why_size);
 }
 
-int symbol_store_scan_new(struct symbol_store *store, struct scan_counts *out, char *why, size_t why_size) {
-    return scan_store(store, true, out, why, why_size);
+int symbol_store_scan_new(struct symbol_store *store, scan_rejected_callback *rejected, void *context, struct scan_counts *out, char *why,
+                          size_t why_size) {
+    struct scan scan = { .store = store, .keeps_known = true, .rejected = rejected, .context = context };
+    return run_scan(&scan, out, why, why_size);
 }

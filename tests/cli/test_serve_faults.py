@@ -788,3 +788,52 @@ def test_files_that_an_image_names(callsign, tmp_path, setting):
         answer = server.json("POST", "/v1/symbolicate", body)
     names = {frame["function"] for place in answer["frames"] for frame in place["frames"]}
     assert "top" in names and ("leaf" in names) == (setting == "yes"), answer
+
+
+@pytest.mark.parametrize("damage", ["text", "empty", "folder"])
+def test_a_file_that_is_no_image_any_more(callsign, store, images, tmp_path, damage):
+    """It was served as the image's debug file as long as the catalogue remembered it; fsck tells of it when that has forgotten it."""
+    shop = images["libshop.so"]
+    path = next(path for path in store.rglob("*") if path.is_file() and path.read_bytes() == shop.path.read_bytes())
+    with Server(callsign, store, "--set", "rescan=1", "--set", "refresh=1") as server:
+        url = f"/buildid/{shop.id}/debuginfo"
+        assert server.ask("GET", url)[0] == 200
+        if damage == "folder":
+            path.unlink()
+            path.mkdir()
+        else:
+            path.write_bytes(b"hello" if damage == "text" else b"")
+        assert wait_for(lambda: server.ask("GET", url)[0] == 404)
+        if damage != "folder":
+            done = callsign.run("store", "fsck", "--store", store)
+            assert (done.returncode, done.stdout.count("\n")) == (1, 1) and done.stdout.startswith(f"{path.relative_to(store)}: "), done.stdout
+            path.write_bytes(shop.path.read_bytes())
+            assert wait_for(lambda: server.ask("GET", url)[0] == 200)
+            assert callsign.good("store", "fsck", "--store", store) == ""
+
+
+def sent_until_closed(server, text):
+    """What the server sends until it closes the connection."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
+        client.sendall(text.encode())
+        answer = b""
+        while got := client.recv(65536):
+            answer += got
+    return answer
+
+
+@pytest.mark.parametrize("head", ["Host: x\r\nContent-Length: 2\r\nContent-Length: 3", "Host: x\r\nContent-Length: 2\r\ncontent-length: 2",
+                                  "Host: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked", "Content-Length: 2"])
+def test_requests_that_a_proxy_may_read_otherwise(callsign, store, head):
+    """Their second half could be a request of its own behind a proxy that takes the other length."""
+    with Server(callsign, store) as server:
+        answer = sent_until_closed(server, f"POST /symbolicate/v5 HTTP/1.1\r\n{head}\r\n\r\n2\r\n{{}}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 400 ") and answer.count(b"HTTP/1.1 ") == 1 and b"Connection: close" in answer, answer
+        assert server.ask("GET", "/healthz")[0] == 200
+
+
+@pytest.mark.parametrize("url", ["http://x/healthz", "HTTP://x:1/healthz", "https://x/healthz", "/healthz"])
+def test_absolute_urls(callsign, store, url):
+    with Server(callsign, store) as server:
+        assert sent_until_closed(server, f"GET {url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+        assert sent_until_closed(server, "GET http://x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")[9:12] == sent_until_closed(server, "GET / HTTP/1.0\r\n\r\n")[9:12]
