@@ -238,3 +238,16 @@ def test_names_in_pieces(callsign, tmp_path):
     done = callsign.run("diff", pieces, changed)
     assert done.returncode == 1
     assert names[-1] in done.stdout and "CSomething::ElseL(int)" in done.stdout and "(no name)" not in done.stdout
+
+
+def test_code_at_0_is_found_by_name(callsign, tmp_path):
+    """Address 0 of a binary means that it is not executed in place: its addresses alone are not found, and the conversion says so."""
+    (tmp_path / "rom.sym").write_text("MODULE Linux arm 000000000000000000000000000000000 rom\nFUNC 0 10 0 reset\nFUNC 20 10 0 main\n")
+    done = callsign.run("convert", tmp_path / "rom.sym", "--to", "bsym", "-o", tmp_path / "rom.bsym")
+    assert done.returncode == 0 and "code at 0 is found by the binary's name and an offset only" in done.stderr
+    assert callsign.run("lookup", tmp_path / "rom.bsym", "0x24").returncode == 1
+    assert callsign.good("lookup", tmp_path / "rom.bsym", "rom.sym+0x24", "rom.sym+0x4") == "rom.sym+0x24: main + 4 in rom.sym\nrom.sym+0x4: reset + 4 in rom.sym\n"
+    # Read from BSYM, it is such a binary: nothing is lost any more.
+    assert "code at 0" not in callsign.run("convert", tmp_path / "rom.bsym", "-o", tmp_path / "again.bsym", "--to", "bsym").stderr
+    (tmp_path / "rom.sym").write_text("MODULE Linux arm 000000000000000000000000000000000 rom\nFUNC 10 10 0 reset\nFUNC 20 10 0 main\n")
+    assert "code at 0" not in callsign.run("convert", tmp_path / "rom.sym", "--to", "bsym", "-o", tmp_path / "rom.bsym").stderr

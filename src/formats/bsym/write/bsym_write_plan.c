@@ -127,7 +127,10 @@ static csn_status add_bsym_segment(struct csni_bsym_plan *plan, uint32_t first, 
     if (plan->symbols.count >= UINT32_MAX) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than 2^32 symbols");
     s.count = (uint32_t)plan->symbols.count - s.first;
     if (!s.count) return CSN_OK;
-    s.address = !number || m->image.binaries[number - 1].address ? plan->symbols.items[s.first].address : 0;
+    const bool is_placed = !number || m->image.binaries[number - 1].address;
+    if (is_placed) s.address = plan->symbols.items[s.first].address;
+    /* The address of a binary that is not executed in place. */
+    lose(plan, CSN_EVENT_PART_LOST, is_placed && !s.address, csni_str("addresses: code at 0 is found by the binary's name and an offset only"));
     return csni_vec_push(&plan->segments, s) ? CSN_OK : csni_fail_memory(err, sizeof s);
 }
 
