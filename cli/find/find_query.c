@@ -161,6 +161,9 @@ static bool fits_glob(const char *pattern, struct csn_str name) {
     return fits;
 }
 
+/* "run(int)", "half<int>": stored as a demangler writes it, as Breakpad files have their names. */
+static bool is_demangled(struct csn_str name) { return memchr(name.ptr, '(', name.len) || memchr(name.ptr, '<', name.len); }
+
 bool find_query_has_name(const struct find_query *query, struct shown_name *given, struct name_text *demangler) {
     const struct csn_str name = given->stored;
     struct csn_str wanted = str_of(query->text);
@@ -172,7 +175,7 @@ bool find_query_has_name(const struct find_query *query, struct shown_name *give
     if (!given->is_made) given->text = name_text(demangler, name);
     given->is_made = true;
     struct csn_str shown = given->text;
-    if (shown.ptr == name.ptr) return false;
+    if (shown.ptr == name.ptr && !is_demangled(name)) return false;
     if (is_glob && fits_glob(query->text, shown)) return true; /* else it may be "f<int>(int*)" of "int f<int>(int*)" */
     return wanted_end(shown, 0, wanted) == shown.len || names_function(shown, wanted);
 }

@@ -89,6 +89,9 @@ def explain(arguments, theirs, ours, stdin=b""):
         return "rows of WebAssembly that is not linked"
     if any(re.fullmatch(r"(-e|--exe=)?c-coff(32)?\.o", word) for word in arguments) and theirs._replace(out=b"") == ours._replace(out=b""):
         return "lines of COFF that is not linked, after other requests"
+    if re.search(r"elf64-(little|big)", " ".join(arguments)) and any(word.endswith(".o") for word in arguments) \
+            and theirs._replace(out=b"") == ours._replace(out=b""):
+        return "DWARF that a target of no machine does not relocate"
     if any(word.startswith("--cache-size") for word in arguments) and any("macho" in word for word in [*arguments, stdin.decode(errors="replace")]):
         return "--cache-size lets LLVM forget symbols of a dSYM"
     return None

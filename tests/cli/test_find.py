@@ -175,3 +175,13 @@ def test_all_functions_of_a_mangled_name(callsign, tmp_path):
     """There were no more than 4,096."""
     gsym_make.write(tmp_path / "many.gsym", [{"start": 0x1000 + 16 * k, "size": 16, "name": "_Z4samev", "line": 1} for k in range(5000)])
     assert len(callsign.good("find", tmp_path / "many.gsym", "_Z4samev").splitlines()) == 5000
+
+
+def test_names_that_are_stored_demangled(callsign, tmp_path):
+    """Breakpad files have their names demangled, indexes of --shorten-names, too: they are found without parameters, as mangled ones are."""
+    (tmp_path / "a.sym").write_text("MODULE Linux x86_64 000000000000000000000000000000000 a\nFUNC 10 10 0 run(int)\nFUNC 20 10 0 int ns::half<int>(int)\n"
+                                    "FUNC 30 10 0 run(int)::{lambda()#1}::operator()() const\nFUNC 40 10 0 rerun(int)\nFUNC 50 10 0 ns::Box<int>\n")
+    for query, found in (("run", ["0x10 run(int)"]), ("run(int)", ["0x10 run(int)"]), ("ns::half", ["0x20 int ns::half<int>(int)"]),
+                         ("ns::half<int>", ["0x20 int ns::half<int>(int)"]), ("ns::Box", ["0x50 ns::Box<int>"]), ("half", []), ("rerun", ["0x40 rerun(int)"])):
+        out = callsign.run("find", tmp_path / "a.sym", query).stdout
+        assert [line.rpartition(" ")[0].rpartition(" ")[0] for line in out.splitlines()] == found, (query, out)

@@ -1,4 +1,7 @@
 """Mach-O files made on Linux: dylibs and executables of ld64.lld, dSYMs of dsymutil, universal files of lipo."""
+import os
+import shutil
+import struct
 import subprocess
 
 import pytest
@@ -135,3 +138,39 @@ def test_java_class_is_no_object(callsign, tmp_path):
     path = tmp_path / "A.class"
     path.write_bytes(bytes.fromhex("cafebabe00000034") + bytes(100))
     assert str(path) in callsign.bad("convert", path, "-o", tmp_path / "out")
+
+
+def test_objects_that_changed_since_they_were_linked(callsign, files, tmp_path):
+    """The message has both times, and the file that was looked at. lld records no times, Apple's linker does."""
+    recorded = next(line.split()[-1] for line in run(files, "llvm-nm-22", "-pa", "prog.arm64").splitlines() if line.endswith("area.arm64.o"))
+    assert os.path.isabs(recorded)
+    linked = int(os.stat(recorded).st_mtime)
+    image = bytearray((files / "prog.arm64").read_bytes())
+    at = 32
+    while struct.unpack_from("<I", image, at)[0] != 2: # LC_SYMTAB
+        at += struct.unpack_from("<I", image, at + 4)[0]
+    table, count = struct.unpack_from("<II", image, at + 8)
+    for entry in range(table, table + 16 * count, 16):
+        if image[entry + 4] == 0x66: # N_OSO
+            struct.pack_into("<Q", image, entry + 8, linked)
+    (tmp_path / "prog").write_bytes(image)
+    moved = tmp_path / "prefix" / recorded.lstrip("/")
+    moved.parent.mkdir(parents=True)
+    shutil.copy2(recorded, moved)
+    shutil.move(recorded, recorded + ".away")
+    try:
+        def report():
+            done = callsign.run("convert", tmp_path / "prog", "--oso-prefix", tmp_path / "prefix", "-o", tmp_path / "out.gsym")
+            assert done.returncode == 0
+            return done.stderr
+
+        assert "missing-object-file" not in report()
+        os.utime(moved, (linked + 100, linked + 100))
+        assert f"{moved}: modified at {linked + 100}, was linked when modified at {linked}" in report()
+        moved.unlink()
+        assert f"{recorded}: not found" in report()
+        shutil.copyfile(recorded + ".away", recorded)
+        os.utime(recorded, (linked - 7, linked - 7))
+        assert f"{recorded}: modified at {linked - 7}, was linked when modified at {linked}" in report() and str(moved) not in report()
+    finally:
+        shutil.move(recorded + ".away", recorded)

@@ -19,13 +19,14 @@ struct map_reading {
     struct csn_str file_path;
 };
 
-/* What became of the object file is told in the report; the conversion goes on without it. */
+/* What became of the object file is told in the report, by the path where it was found; the conversion goes on without it. */
 static void note_debug_map_missing(const struct map_reading *m, const char *why) {
     char text[CSN_EXAMPLE_SIZE];
     const struct csni_debug_map_object *o = m->at;
-    int len = o->member.len ? snprintf(text, sizeof text, "%.*s(%.*s): %s", (int)(o->path.len & INT_MAX), o->path.ptr,
+    const struct csn_str path = m->file && m->file->found.path ? csni_str(m->file->found.path) : o->path;
+    int len = o->member.len ? snprintf(text, sizeof text, "%.*s(%.*s): %s", (int)(path.len & INT_MAX), path.ptr,
                                        (int)(o->member.len & INT_MAX), o->member.ptr, why)
-                            : snprintf(text, sizeof text, "%.*s: %s", (int)(o->path.len & INT_MAX), o->path.ptr, why);
+                            : snprintf(text, sizeof text, "%.*s: %s", (int)(path.len & INT_MAX), path.ptr, why);
     size_t kept = len < 0 ? 0 : (size_t)len < sizeof text ? (size_t)len : sizeof text - 1;
     csni_report_add(m->c->report, CSN_EVENT_MISSING_OBJECT, 1, (struct csn_str){ text, kept });
 }
