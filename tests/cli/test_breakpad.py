@@ -50,6 +50,21 @@ def test_from_breakpad_to_breakpad(callsign, demo, tmp_path):
     assert out.read_text() == EXAMPLE + STACK
 
 
+@pytest.mark.parametrize("revision", ["A", "B", "B-script", "C", "D", "E", "F"])
+def test_gaps_between_line_records(callsign, demo, tmp_path, revision):
+    """In a section of 2017 a gap is a row without a file. C and B-script number files of rows from 2, and have a 1 there."""
+    section, calls = tmp_path / "index.o", "INLINE 0 11 0 0 1008 8\n"
+    gap = EXAMPLE.replace("1008 8 3 1\n", "")
+    for text in (gap, gap.replace(calls, ""), gap.replace(calls, calls.replace("11 0", "11 1"))): # file 1 is one of a call alone
+        demo.write_text(text)
+        callsign.good("convert", "-q", "--to", "gsym-section", "--revision", revision, demo, "-o", section)
+        answers = callsign.good("lookup", section, "0x1003", "0x1014")
+        assert answers == "0x1003: main + 3 at /s/a.c:10\n0x1014: main + 20 at /s/a.c:40\n"
+        if revision != "A": # has no inlined calls
+            done = callsign.run("verify", section, "--against", demo) # complains of the build id, which A to E cannot hold
+            assert " addresses: 0 different\n" in done.stdout
+
+
 def test_separators_of_paths(callsign, demo, tmp_path):
     """A directory of Windows before a '/': an index put '\\' there."""
     demo.write_text(EXAMPLE.replace("/s/a.c", "C:\\s/a.c").replace("/s/b.h", "x\\y/b.h"))

@@ -499,7 +499,7 @@ static void generate(struct model_sample *s, uint64_t seed) {
         model_sample_function(s, at, size, words[next_random(&seed, 9)]);
         uint32_t off = next_random(&seed, 3), rows = next_random(&seed, 6);
         for (uint32_t k = 0; k < rows && off < size; k++) {
-            csni_batch_add_row(&s->writer, off, 1 + next_random(&seed, files),
+            csni_batch_add_row(&s->writer, off, next_random(&seed, files + 1), /* 0: none */
                                next_random(&seed, next_random(&seed, 2) ? 20 : 9000));
             off += 1 + next_random(&seed, 30);
         }

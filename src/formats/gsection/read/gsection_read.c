@@ -199,7 +199,7 @@ static csn_status parse_by_offset(struct csni_gsection *g, const struct csni_gse
 struct survey {
     uint64_t bytes_left;
     bool self_counting, lines_regular, short_ends, long_ends;
-    bool uses_file_1, has_rows;
+    bool uses_file_1, uses_file_behind, has_rows; /* behind: the one after the table's last */
 };
 
 static void survey_rows(const struct csni_gsection *g, const struct csni_gsym_payload *payload, struct survey *s) {
@@ -209,6 +209,7 @@ static void survey_rows(const struct csni_gsection *g, const struct csni_gsym_pa
     while (csni_gsym_row_next(&rows, &row, NULL) == CSN_OK) {
         s->has_rows = true;
         s->uses_file_1 |= row.file == 1;
+        s->uses_file_behind |= row.file == g->gsym.file_count;
     }
 }
 
@@ -239,19 +240,21 @@ static void survey_record(const struct csni_gsection *g, uint32_t idx, struct su
 }
 
 /* Lengths that count themselves are the mark of the scripts of revisions A to D. Those of B and C end lists with 4 bytes, and
- * number the files of rows one too high: as no row then names file 1, one that does proves the contrary. */
+ * number the files of rows one too high. The variant that does neither of the two last differs from them in the files that rows
+ * name: 1 up to the last one of the table. With those one too high it is 2 up to the one behind, and 1 for a row without a file. */
 static void find_habits(struct csni_gsection *g) {
     struct survey s = { .bytes_left = g->gsym.bytes.size };
     for (uint32_t i = 0; i < g->gsym.address_count && s.bytes_left; i++) {
         survey_record(g, i, &s);
         /* What other writers make shows in its first parts. */
         if (s.lines_regular && !s.self_counting && i >= 64) break;
-        if (s.uses_file_1) break;
+        if (s.uses_file_1 && s.long_ends) break;
     }
     g->self_counting = s.self_counting;
     bool short_ends = s.short_ends && !s.long_ends;
     if (!s.short_ends && !s.long_ends) short_ends = s.self_counting && !s.lines_regular && s.has_rows; /* a single function */
-    if (s.self_counting && !s.lines_regular && short_ends && s.has_rows && !s.uses_file_1) g->gsym.file_bias = 1;
+    bool from_2 = !s.uses_file_1 || s.uses_file_behind;
+    if (s.self_counting && !s.lines_regular && short_ends && s.has_rows && from_2) g->gsym.file_bias = 1;
     if (g->revision == 'B' && s.self_counting && !short_ends) g->revision = 'A';
     if (g->revision == 'D' && s.self_counting && !s.lines_regular) g->revision = 'C';
     if (g->revision == 'D' && !s.self_counting && s.lines_regular) g->revision = 'E';

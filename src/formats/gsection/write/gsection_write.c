@@ -32,6 +32,8 @@ struct writer {
     uint32_t *file_numbers; /* by file number of the model */
     uint32_t *files;        /* files of the model by number - 1 */
     uint32_t file_count;
+    uint32_t no_file;       /* what a row without a file has for its number */
+    bool has_fileless_rows;
     bool big, failed, overflow;
     uint32_t entry_count;   /* merged functions included */
     uint64_t base;
@@ -154,8 +156,11 @@ static void use_file(struct writer *w, uint32_t file) {
 
 static void use_rows(struct writer *w, const struct visit *v) {
     use_gsection_string(w, v->batch->string_numbers[v->function->name]);
-    for (uint32_t i = 0; i < v->function->row_count; i++)
-        use_file(w, v->batch->file_numbers[v->batch->rows[v->function->first_row + i].file]);
+    for (uint32_t i = 0; i < v->function->row_count; i++) {
+        uint32_t file = v->batch->file_numbers[v->batch->rows[v->function->first_row + i].file];
+        w->has_fileless_rows |= !file;
+        use_file(w, file);
+    }
 }
 
 static void use_inlines(struct writer *w, const struct visit *v) {
@@ -164,6 +169,18 @@ static void use_inlines(struct writer *w, const struct visit *v) {
         use_gsection_string(w, v->batch->string_numbers[node->name]);
         use_file(w, v->batch->file_numbers[node->call_file]);
     }
+}
+
+/* Numbers rows from 2, as the scripts did, for which 1 is no file. A reader sees that by the number behind the table's last
+ * file, so that one has to be a row's: where 1 occurs, files that only inlined calls name go first. If no row has a file, 0
+ * serves. */
+static void number_from_2(struct writer *w, uint32_t row_files) {
+    uint32_t others = w->file_count - row_files;
+    w->no_file = row_files || !others;
+    if (!w->has_fileless_rows || !row_files || !others) return;
+    for (uint32_t i = 0; i < w->file_count; i++) w->file_numbers[w->files[i]] = (i + others) % w->file_count + 1;
+    for (uint32_t file = 1; file < w->model->file_count; file++)
+        if (w->file_numbers[file]) w->files[w->file_numbers[file] - 1] = file;
 }
 
 static csn_status number_strings(struct writer *w, struct csn_error *err) {
@@ -175,7 +192,9 @@ static csn_status number_strings(struct writer *w, struct csn_error *err) {
     CSNI_TRY(csni_gsection_find_strings(m, w->options->shared, w->options->script, w->strps, err));
     use_gsection_string(w, 0);
     visit_all(w, use_rows);
+    uint32_t row_files = w->file_count;
     visit_all(w, use_inlines);
+    if (w->habits.files_from_2) number_from_2(w, row_files);
     return CSN_OK;
 }
 
@@ -224,7 +243,8 @@ static void put_gsection_lines(struct writer *w, const struct visit *v) {
         put_gsection_uleb(w, line);
     }
     for (uint32_t i = 0; i < v->function->row_count; i++) {
-        uint32_t number = w->file_numbers[v->batch->file_numbers[rows[i].file]] + w->habits.files_from_2;
+        uint32_t number = w->file_numbers[v->batch->file_numbers[rows[i].file]];
+        number = number ? number + w->habits.files_from_2 : w->no_file;
         if (number != file) {
             put_u8(w, CSNI_GSYM_LINE_SET_FILE);
             put_gsection_uleb(w, number);
