@@ -55,6 +55,18 @@ def test_convert(callsign, app, tmp_path):
     assert "shop::quick(std::vector<long> const&)" in text  # an inlined call
 
 
+def test_breakpad(callsign, app, tmp_path):
+    """Names of functions, not only of inlined calls."""
+    callsign.good("convert", "-q", "--shorten-names", "--to", "breakpad", app, "-o", tmp_path / "short.sym")
+    text = (tmp_path / "short.sym").read_text()
+    assert " shop::count(std::vector<int> const&)\n" in text and " shop::quick(std::vector<long> const&)\n" in text
+    callsign.good("convert", "-q", "--shorten-names", app, "-o", tmp_path / "short.gsym")
+    callsign.good("convert", "-q", "--to", "breakpad", tmp_path / "short.gsym", "-o", tmp_path / "index.sym")
+    functions = [[line for line in (tmp_path / name).read_text().splitlines() if line.startswith("FUNC")]
+                 for name in ("short.sym", "index.sym")]
+    assert functions[0] == functions[1]
+
+
 def test_nested(callsign, app, tmp_path):
     callsign.good("convert", "-q", "--shorten-nested", app, "-o", tmp_path / "short.gsym")
     assert "shop::deep(std::pair<int, std::vector<int>> const&)" in names(callsign, tmp_path / "short.gsym")

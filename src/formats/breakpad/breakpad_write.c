@@ -272,7 +272,7 @@ static void put_entry(struct writer *w, struct run *run, const struct csni_entry
     if (size) csni_breakpad_put_hex(t, size, ' ');
     csni_breakpad_put_literal(t, "0 ");
     const size_t before = t->size;
-    csni_breakpad_put_name(t, batch->strings[f->name], w->options->demangle);
+    csni_breakpad_put_name(t, w->model->strings[batch->string_numbers[f->name]], w->options->demangle);
     run->is_refused = !may_write(w, &run->asked, t->size - before);
     if (!size) return;
     put_inlines(w, run, batch, f, size);
