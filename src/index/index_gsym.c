@@ -5,6 +5,7 @@
 #include "formats/gsym/gsym_layout.h"
 #include "formats/gsym/read/gsym_accel_verify.h"
 #include "formats/gsym/read/gsym_checkpoint_verify.h"
+#include "formats/gsym/read/gsym_names.h"
 #include "formats/gsym/read/gsym_stats.h"
 
 static bool recognize_gsym(struct csni_span bytes) {
@@ -316,6 +317,8 @@ static csn_status verify_gsym(const struct csn_index *index, csn_verify_callback
     bool equal;
     CSNI_TRY(csni_gsym_accel_verify(&index->gsym, index->allocator, &equal, &problem, err));
     if (equal) CSNI_TRY(csni_gsym_checkpoint_verify(&index->gsym, index->allocator, &equal, &problem, err));
+    /* Of records that are fit to be read. */
+    if (equal && !out->problems) CSNI_TRY(csni_gsym_names_verify(&index->gsym, index->allocator, &equal, &problem, err));
     if (equal) return CSN_OK;
     out->problems++;
     if (callback) (void)callback(context, &problem);

@@ -55,6 +55,21 @@ def test_convert(callsign, app, tmp_path):
     assert "shop::quick(std::vector<long> const&)" in text  # an inlined call
 
 
+def test_name_table(callsign, app, tmp_path):
+    """Has the hashes of the names that are stored."""
+    first, again, other = tmp_path / "first.gsym", tmp_path / "again.gsym", tmp_path / "other.gsym"
+    callsign.good("convert", "-q", "--shorten-names", "--name-table", app, "-o", first)
+    assert callsign.good("verify", first).endswith(": 0 problems\n")
+    for way in (["--to", "gsym"], ["--to", "gsym-v2"], ["--endian", "big"]):
+        callsign.good("convert", "-q", "--name-table", *way, first, "-o", other)
+        callsign.good("convert", "-q", "--name-table", "--endian", "little", other, "-o", again)
+        assert first.read_bytes() == again.read_bytes(), way
+    data = bytearray(first.read_bytes())
+    data[-16 - 8] ^= 1 # the hash of the last entry
+    other.write_bytes(data)
+    assert "name table+0x" in callsign.run("verify", other).stdout
+
+
 def test_breakpad(callsign, app, tmp_path):
     """Names of functions, not only of inlined calls."""
     callsign.good("convert", "-q", "--shorten-names", "--to", "breakpad", app, "-o", tmp_path / "short.sym")

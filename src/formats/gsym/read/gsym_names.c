@@ -1,5 +1,7 @@
-/* Finding and searching the name table. */
+/* Finding, searching and making the name table. */
 #include "formats/gsym/read/gsym_names.h"
+
+#include <stdlib.h>
 
 #include "base/core/endian.h"
 #include "formats/gsym/gsym_layout.h"
@@ -34,4 +36,22 @@ bool csni_gsym_names_at(const struct csni_gsym_names *names, uint32_t i, struct 
     if (i >= names->count || entry_hash(names, i) != csni_gsym_name_hash(name.ptr, name.len)) return false;
     *function = csni_get32(names->entries + (size_t)i * CSNI_GSYM_NAMES_ENTRY + 4, names->big);
     return true;
+}
+
+static int compare_name_entries(const void *a, const void *b) {
+    const struct csni_gsym_name_entry *x = a, *y = b;
+    if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
+    return x->function < y->function ? -1 : x->function > y->function;
+}
+
+void csni_gsym_names_put(struct csni_gsym_name_entry *entries, uint32_t count, bool big, uint8_t *p) {
+    if (count) qsort(entries, count, sizeof *entries, compare_name_entries);
+    for (uint32_t i = 0; i < count; i++, p += CSNI_GSYM_NAMES_ENTRY) {
+        csni_put32(p, entries[i].hash, big);
+        csni_put32(p + 4, entries[i].function, big);
+    }
+    csni_put32(p, count, big);
+    csni_put32(p + 4, CSNI_GSYM_NAMES_REVISION, big);
+    csni_put32(p + 8, 0, big);
+    csni_put32(p + 12, CSNI_GSYM_NAMES_MAGIC, big);
 }

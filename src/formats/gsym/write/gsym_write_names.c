@@ -1,16 +1,10 @@
 /* Writing the name table after the rest of the file, which knows nothing of it. */
 #include "formats/gsym/write/gsym_write_names.h"
 
-#include <stdlib.h>
-
 #include "base/core/checked.h"
-#include "base/core/endian.h"
 #include "base/core/fail.h"
 #include "formats/gsym/gsym_layout.h"
-
-struct name_entry {
-    uint32_t hash, function;
-};
+#include "formats/gsym/read/gsym_names.h"
 
 /* The sink of the file, with the table behind what the writer announces. */
 struct names_sink {
@@ -38,12 +32,12 @@ static uint64_t count_names(const struct csni_model *m) {
     return count;
 }
 
-static struct name_entry entry_of(const struct csni_model *m, const struct csni_entry *e, uint32_t function) {
-    struct csn_str name = m->batches[e->batch].strings[csni_model_function(m, e)->name];
-    return (struct name_entry){ csni_gsym_name_hash(name.ptr, name.len), function };
+/* By its name in the file, which is another one where names change. */
+static struct csni_gsym_name_entry entry_of(const struct csni_model *m, const struct csni_entry *e, uint32_t function) {
+    return csni_gsym_name_entry(m->strings[m->batches[e->batch].string_numbers[csni_model_function(m, e)->name]], function);
 }
 
-static void gather_names(const struct csni_model *m, struct name_entry *out) {
+static void gather_names(const struct csni_model *m, struct csni_gsym_name_entry *out) {
     for (uint32_t i = 0; i < m->entry_count; i++) {
         const struct csni_entry *e = &m->entries[i];
         *out++ = entry_of(m, e, i);
@@ -51,30 +45,12 @@ static void gather_names(const struct csni_model *m, struct name_entry *out) {
     }
 }
 
-static int compare_entries(const void *a, const void *b) {
-    const struct name_entry *x = a, *y = b;
-    if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
-    return x->function < y->function ? -1 : x->function > y->function;
-}
-
-static void fill_table(const struct name_entry *entries, uint32_t count, bool big, uint8_t *p) {
-    for (uint32_t i = 0; i < count; i++, p += CSNI_GSYM_NAMES_ENTRY) {
-        csni_put32(p, entries[i].hash, big);
-        csni_put32(p + 4, entries[i].function, big);
-    }
-    csni_put32(p, count, big);
-    csni_put32(p + 4, CSNI_GSYM_NAMES_REVISION, big);
-    csni_put32(p + 8, 0, big);
-    csni_put32(p + 12, CSNI_GSYM_NAMES_MAGIC, big);
-}
-
 static csn_status make_table(const struct csni_model *m, uint32_t count, uint8_t *table, struct csn_error *err) {
-    size_t size = (size_t)count * sizeof(struct name_entry);
-    struct name_entry *entries = csni_alloc(m->alloc, size);
+    size_t size = (size_t)count * sizeof(struct csni_gsym_name_entry);
+    struct csni_gsym_name_entry *entries = csni_alloc(m->alloc, size);
     if (!entries) return csni_fail_memory(err, size);
     gather_names(m, entries);
-    qsort(entries, count, sizeof *entries, compare_entries);
-    fill_table(entries, count, m->image.big_endian, table);
+    csni_gsym_names_put(entries, count, m->image.big_endian, table);
     csni_free(m->alloc, entries, size);
     return CSN_OK;
 }

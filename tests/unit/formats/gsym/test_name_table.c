@@ -96,7 +96,7 @@ static void test_found(void **state) {
     }
 }
 
-/* A table with any byte changed may hide a function, but never gives a wrong one. */
+/* A table with any byte changed may hide a function, but never gives a wrong one. If it can be used, verify tells of it. */
 static void test_damaged(void **state) {
     (void)state;
     struct csn_bytes bytes, plain;
@@ -120,12 +120,62 @@ static void test_damaged(void **state) {
                     assert_true(csni_str_is(function.name, name));
                 }
             }
+            struct csni_gsym_names names;
+            struct csn_verify_counts counts;
+            bool is_used = csni_gsym_find_names((struct csni_span){ bytes.ptr, bytes.size }, false, &names);
+            assert_int_equal(csn_index_verify(index, NULL, NULL, &counts, NULL), CSN_OK);
+            assert_int_equal(counts.problems, is_used);
             csn_index_close(index);
             bytes.ptr[at] ^= (uint8_t)(1u << bit);
         }
     }
     csn_bytes_free(&plain);
     csn_bytes_free(&bytes);
+}
+
+static bool print_problem(void *context, const struct csn_error *err) {
+    (void)context;
+    print_error("problem: %s\n", err->text);
+    return true;
+}
+
+/* "NAME" becomes "new NAME", and what begins with 'x' becomes "same". */
+static csn_status rename_some(void *context, struct csn_str name, char *out, size_t cap, size_t *out_len) {
+    (void)context;
+    int len = name.ptr[0] == 'x' ? snprintf(out, cap, "same") : snprintf(out, cap, "new %.*s", (int)name.len, name.ptr);
+    *out_len = (size_t)len;
+    return CSN_OK;
+}
+
+/* The hashes are those of the names as they are stored. */
+static void test_renamed(void **state) {
+    (void)state;
+    for (int merged = 0; merged < 2; merged++) {
+        static struct model_sample s;
+        model_sample_init(&s, NULL);
+        s.model.rename = rename_some;
+        s.model.merge = merged ? CSN_MERGE_ALL : CSN_MERGE_NONE;
+        static const char *const names[] = { "one", "x1", "x2", "two" };
+        for (uint32_t i = 0; i < 4; i++) model_sample_function(&s, i == 3 ? 0x1000 : 0x1000 + 16 * i, 16, names[i]);
+        assert_int_equal(model_sample_link(&s), CSN_OK);
+        struct csn_bytes bytes = { NULL, 0, s.alloc };
+        struct csni_sink sink = csni_memory_sink(&bytes);
+        assert_int_equal(csni_gsym_write_with_names(&s.model, CSNI_GSYM_WRITE_V1, NULL, &sink, &s.report, NULL), CSN_OK);
+        struct csn_index *index;
+        struct csn_verify_counts counts;
+        assert_int_equal(csn_index_open_memory(bytes.ptr, bytes.size, NULL, &index, NULL), CSN_OK);
+        assert_int_equal(csn_index_verify(index, print_problem, NULL, &counts, NULL), CSN_OK);
+        assert_int_equal(counts.problems, 0);
+        for (unsigned i = 0; i < 4; i++) expect_found(index, names[i], 0);
+        size_t count;
+        assert_int_equal(csn_index_find_name(index, csni_str("same"), NULL, 0, &count, NULL), CSN_OK);
+        assert_int_equal(count, 2);
+        assert_int_equal(csn_index_find_name(index, csni_str("new two"), NULL, 0, &count, NULL), CSN_OK);
+        assert_int_equal(csn_index_find_name(index, csni_str("new one"), NULL, 0, &count, NULL), merged ? CSN_OK : CSN_NONE);
+        csn_index_close(index);
+        csn_bytes_free(&bytes);
+        model_sample_deinit(&s);
+    }
 }
 
 static csn_status write_step(void *context, const struct csn_allocator *alloc) {
@@ -143,6 +193,6 @@ static void test_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_found), cmocka_unit_test(test_damaged),
-                                        cmocka_unit_test(test_no_memory) };
+                                        cmocka_unit_test(test_renamed), cmocka_unit_test(test_no_memory) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
