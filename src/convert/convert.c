@@ -101,6 +101,14 @@ static csn_status make_room_for_claims(struct csni_conversion *c, const struct c
     return CSN_OK;
 }
 
+/* Addresses of what is not linked (object files, WebAssembly) and of lists of symbols count from 0, and an index has to say so:
+ * Breakpad's addresses and a stack's MODULE+0xOFFSET count from its base address. Where all are far above, it stays unknown,
+ * as offsets from 0 would need 8 bytes. */
+static void settle_base(struct csni_model *model) {
+    if (!model->image.has_base_address && model->entry_count)
+        model->image.has_base_address = csni_model_function(model, &model->entries[0])->start <= UINT32_MAX;
+}
+
 static csn_status write_whole_model(struct csni_conversion *c, struct csni_model *model, const struct csni_sink *sink,
                                     struct csn_error *err) {
     const struct csni_output *output = csni_output_of(c->options.format);
@@ -114,6 +122,7 @@ static csn_status write_whole_model(struct csni_conversion *c, struct csni_model
     if (!output->holds_binaries) csni_model_flatten(model, c->report);
     CSNI_TRY(csni_model_finalize(model, c->pool, c->report, err));
     if (c->claims_rows) CSNI_TRY(csni_model_claim_rows(model, &c->arenas[0], c->report, err));
+    settle_base(model);
     CSNI_TRY(csni_coverage_report(c, model, err));
     csni_report_add(c->report, CSN_EVENT_DUPLICATE_DROPPED, c->symbols_left_out, csni_str(""));
     c->report->functions_pruned += c->symbols_left_out;

@@ -43,6 +43,7 @@ struct csni_member {
 /* Strings and arrays belong to whoever made the image and last as long as the model that has a copy of it. */
 struct csni_image {
     uint64_t base_address;
+    uint32_t base_off;                       /* of base_address from the image's first byte; not 0: an index's that is a function */
     bool has_base_address, big_endian;
     bool from_first_byte;                    /* addresses count from the image's first byte, wherever it is linked: base_address is 0 */
     struct csni_span uuid;
@@ -62,6 +63,11 @@ struct csni_image {
     uint32_t checksum;                       /* 0: none */
     CSNI_VEC(struct csni_member) members;    /* ascending by start; none: the image is no archive */
 };
+
+/* Where the image's first byte is, as far as is known; else 0. */
+static inline uint64_t csni_image_first_byte(const struct csni_image *image) {
+    return image->has_base_address ? image->base_address - image->base_off : 0;
+}
 
 /* The image's base address if it has one at or below `addr`, else `otherwise`. */
 static inline uint64_t csni_image_base_below(const struct csni_image *image, uint64_t addr, uint64_t otherwise) {

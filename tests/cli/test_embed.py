@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+import gsym_make
 from programs import need
 
 SOURCE = """static inline __attribute__((always_inline)) int square(int x) { volatile int y = x * x; return y + 1; }
@@ -376,6 +377,58 @@ def test_addresses_from_the_first_byte_on(callsign, macho, tmp_path, target):
         callsign.good("extract", out, "-o", tmp_path / "back")
         callsign.good("embed", tmp_path / "back", program, "-o", tmp_path / "again")
         assert callsign.good("lookup", tmp_path / "again", at) == answer, kind
+
+
+def breakpad_functions(callsign, source, out):
+    callsign.good("convert", "-q", "--to", "breakpad", "--no-cfi", source, "-o", out)
+    return [line.split(" ", 4) for line in out.read_text().splitlines() if line.startswith(("FUNC ", "PUBLIC "))]
+
+
+INDEXES = [["--to", "gsym"], ["--to", "gsym-v2"], ["--to", "gsym-section"], ["--to", "gsym-section", "--revision", "C"],
+           ["--to", "gsym-section", "--revision", "F"]]
+WITHOUT_IMAGE = ["object", "x86_64-pc-windows-msvc", "arm64-apple-macos11", "wasm32"]
+
+
+@pytest.mark.parametrize("target", ["arm64.exe", "x86_64-w64-mingw32-gcc", "i686-w64-mingw32-gcc", "-pie", "-no-pie",
+                                    *WITHOUT_IMAGE])
+def test_breakpad_straight_and_by_way_of_an_index(callsign, macho, tmp_path, target):
+    """Addresses of both count from the image's first byte. Of an object file, a WebAssembly module, and sections of programs that
+    can be moved, they counted from the first function by way of an index."""
+    source = tmp_path / "later.c" # no function at 0
+    source.write_text('__asm__(".text\\n.zero 16\\n");\n' * (target != "wasm32") + SOURCE)
+    if target == "arm64.exe":
+        program = macho / target
+    elif target.startswith("-"):
+        program = build(tmp_path, "gcc", target)
+    elif target.endswith("gcc"):
+        program = build(tmp_path, target, name="program.exe")
+    else:
+        program = tmp_path / "later.o"
+        compiler = ["gcc"] if target == "object" else [need("clang-22"), f"--target={target}"]
+        run(tmp_path, *compiler, "-g", "-O2", "-c", source, "-o", program)
+    straight = breakpad_functions(callsign, program, tmp_path / "straight.sym")
+    assert int(straight[0][1], 16) > 0 and (target not in WITHOUT_IMAGE or int(straight[0][1], 16) <= 16)
+    for options in INDEXES[:2] if target == "wasm32" else INDEXES:
+        index = tmp_path / "index"
+        callsign.good("convert", "-q", program, *options, "-o", index)
+        way = breakpad_functions(callsign, index, tmp_path / "way.sym")
+        assert way == [f for f in straight if f[4] != "<name omitted>"] or way == straight, options
+        callsign.good("convert", "-q", "--to", "gsym", index, "-o", tmp_path / "again")
+        assert breakpad_functions(callsign, tmp_path / "again", tmp_path / "way.sym") == way, options
+    if target in WITHOUT_IMAGE:
+        callsign.good("convert", "-q", program, "-o", tmp_path / "index")
+        assert index_base(callsign, tmp_path / "index") == 0
+
+
+@pytest.mark.parametrize("base, first", [(0x10, 0x10), (0x140001000, 0x1000), (0x400000, 0), (0x1000, 0), (0xffffffff81000000, 0)])
+def test_breakpad_of_an_index_with_the_base_of_its_first_function(callsign, tmp_path, base, first):
+    """llvm-gsymutil gives object files and PE images such a base, and it stays in an index. Others may be the image's."""
+    functions = [{"start": base + k * 16, "size": 16, "name": f"f{k}", "line": 1} for k in range(2)]
+    index = gsym_make.write(tmp_path / "index", functions, base=base)
+    assert [int(f[1], 16) for f in breakpad_functions(callsign, index, tmp_path / "out.sym")] == [first, first + 16]
+    callsign.good("convert", "-q", "--to", "gsym-v2", index, "-o", tmp_path / "again")
+    assert index_base(callsign, tmp_path / "again") == base
+    assert [int(f[1], 16) for f in breakpad_functions(callsign, tmp_path / "again", tmp_path / "out.sym")] == [first, first + 16]
 
 
 @pytest.mark.parametrize("form", ["sym", "gsym", "gsym-section"])

@@ -46,7 +46,7 @@ static struct csn_str debug_name_of(const struct csni_model *model) {
 csn_status csni_begin_breakpad(struct csni_conversion *c, struct csn_error *err) {
     if (c->options.format != CSN_FORMAT_BREAKPAD || c->options.breakpad->no_unwind || !c->batch_count) return CSN_OK;
     const struct csni_stack_image image = { c->object, c->debug ? c->debug : c->stripped,
-                                            c->image.has_base_address ? c->image.base_address : 0, c->alloc };
+                                            csni_image_first_byte(&c->image), c->alloc };
     CSNI_TRY(csni_stack_records_create(&image, c->report, &c->stacks, err));
     csni_stack_records_begin(c->stacks, c->pool);
     return CSN_OK;
@@ -72,7 +72,7 @@ csn_status csni_write_breakpad(const struct csni_model *model, const struct csn_
                                const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
     struct csni_stack_records *own = NULL;
     const struct csni_stack_image image = { model->object, model->other_object,
-                                            model->image.has_base_address ? model->image.base_address : 0, model->alloc };
+                                            csni_image_first_byte(&model->image), model->alloc };
     if (model->stacks) return write_with_stacks(model, options, model->stacks, pool, sink, report, err);
     if (!options->breakpad->no_unwind) CSNI_TRY(csni_stack_records_create(&image, report, &own, err));
     csn_status status = write_with_stacks(model, options, own, pool, sink, report, err);

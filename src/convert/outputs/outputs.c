@@ -95,7 +95,7 @@ static void report_unrepresentable_in_breakpad(const struct csni_model *m, struc
         struct csn_str name = m->batches[e->batch].strings[f->name];
         report_unrepresentable(report, f->site_count, "call sites of", name);
         report_unrepresentable(report, e->child_count, "functions merged with", name);
-        bool is_below = image->has_base_address && f->start < image->base_address;
+        bool is_below = f->start < csni_image_first_byte(image);
         report_unrepresentable(report, is_below, "a function below the image's base", name);
     }
 }

@@ -210,8 +210,12 @@ static csn_status read_section_index(struct csni_conversion *c, const struct csn
     return csni_batch_finish(r->w, batch, err);
 }
 
+/* A base address that is the lowest start tells nothing of the image, which begins at 0 unless it is linked far above: see
+ * choose_gsection_base(). */
 static void describe(struct csni_conversion *c, const struct csni_gsection *g) {
-    c->image.base_address = g->gsym.base_address;
+    const uint64_t base = g->gsym.base_address;
+    bool is_lowest = g->gsym.address_count && csni_gsym_address(&g->gsym, 0) == base && base <= UINT32_MAX;
+    c->image.base_address = is_lowest ? 0 : base;
     c->image.has_base_address = true;
     if (!c->image.uuid.size) c->image.uuid = g->gsym.uuid;
 }

@@ -268,6 +268,16 @@ static csn_status keep_members(const struct reader *r, struct csn_error *err) {
     return CSN_OK;
 }
 
+/* llvm-gsymutil takes the first function for the base where it knows no image's: of object files, whose addresses count from
+ * 0, and of PE images. Those have headers before their code, and begin at multiples of 64 KiB, as a rule above 4 GiB. A
+ * kernel may begin with a function. */
+static uint32_t base_off_of(const struct csni_gsym *g) {
+    enum { FIRST_PAGE = 1 << 12, IMAGE_ALIGN = 1 << 16 };
+    const uint64_t base = g->base_address;
+    if (!g->address_count || base != csni_gsym_address(g, 0)) return 0;
+    return base < FIRST_PAGE ? (uint32_t)base : base >> 32 && !(base >> 63) ? (uint32_t)(base % IMAGE_ALIGN) : 0;
+}
+
 csn_status csni_source_gsym_in(struct csni_conversion *c, struct csni_span file, struct csn_error *err) {
     struct reader r = { .c = c, .w = &c->writers[0], .strings.slots.alloc = c->alloc, .parts.alloc = c->alloc };
     CSNI_TRY(csni_gsym_parse(&r.gsym, file, err));
@@ -278,6 +288,7 @@ csn_status csni_source_gsym_in(struct csni_conversion *c, struct csni_span file,
     if (!batch) return csni_fail_memory(err, sizeof *batch);
     c->image.exact = c->image.has_base_address = true;
     c->image.base_address = r.gsym.base_address;
+    c->image.base_off = base_off_of(&r.gsym);
     c->image.big_endian = r.gsym.big;
     c->image.uuid = r.gsym.uuid;
     CSNI_TRY(keep_members(&r, err));

@@ -424,7 +424,7 @@ csn_status csni_breakpad_write(const struct csni_model *model, const struct csni
                                struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
                                struct csn_error *err) {
     struct writer w = { .model = model, .options = options };
-    if (model->image.has_base_address) w.base = model->image.base_address;
+    w.base = csni_image_first_byte(&model->image);
     begin_text(&w, report->input_bytes);
     w.origin_strings.alloc = w.starts.alloc = w.head.alloc = model->alloc;
     csni_breakpad_pieces_init(&w.out, sink, pool, model->alloc);
