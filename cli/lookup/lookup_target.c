@@ -175,12 +175,10 @@ static void open_segment(struct lookup_target *target, struct target_module *mod
 static void resolve_module(struct lookup_target *target, struct target_module *module) {
     const struct csn_process_module *m = &module->module;
     struct module_names names = { .name = m->path, .id = { .size = m->build_id_size } };
-    struct csn_index_info info;
     if (m->build_id_size) memcpy(names.id.bytes, m->build_id, m->build_id_size);
     const struct csn_index *index = module_store_find(target->store, &names, false);
     if (!index || !index_query_init(&module->query, index, target->mode)) return;
-    csn_index_get_info(index, &info, sizeof(info));
-    module->bias = csn_process_module_bias(m, info.base_address);
+    module->bias = csn_process_module_bias(m, module_index_begin(index));
 }
 
 /* Its index, opened at first use. NULL: there is none. */

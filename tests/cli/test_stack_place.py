@@ -72,19 +72,24 @@ def test_offsets_of_an_unknown_base(callsign, tmp_path, base, first):
     assert answer["frames"][0]["frames"][0]["function"] == "near"
 
 
-@pytest.mark.parametrize("kind", ["sym", "gsym"])
+@pytest.mark.parametrize("kind", ["sym", "gsym", "list", "list.gsym"])
 @pytest.mark.parametrize("has_image", [True, False])
 def test_symbols_that_count_from_the_first_byte_of_an_image_in_place(callsign, tmp_path, kind, has_image):
-    """0x401136 of a program linked at 0x400000 is 0x1136 of its Breakpad file, whether or not the image is on this machine."""
+    """0x401136 of a program linked at 0x400000 is 0x1136 of its Breakpad file, whether or not the image is on this machine.
+    The list of nm has 0x401136."""
     (tmp_path / "a.c").write_text("__attribute__((noinline)) int f(int x) { return x * 3 + 1; }\nint main(int c, char **v) { (void)v; return f(c) + 2; }\n")
     app = tmp_path / "app"
     subprocess.run([need("gcc"), "-g", "-O1", "-no-pie", "a.c", "-o", "app"], check=True, cwd=tmp_path)
     callsign.good("convert", app, "--to", "breakpad", "-o", tmp_path / "app.sym", "-q")
     callsign.good("convert", tmp_path / "app.sym", "-o", tmp_path / "app.gsym", "-q")
+    (tmp_path / "app.list").write_bytes(subprocess.run([need("nm"), "-n", "--defined-only", app], check=True, capture_output=True).stdout)
+    callsign.good("convert", tmp_path / "app.list", "-o", tmp_path / "app.list.gsym", "-q")
     main = int(callsign.good("find", app, "main").split()[0], 16) + 4
     maps = f"00400000-00401000 r--p 00000000 fe:00 1 {app}\n00401000-00402000 r-xp 00001000 fe:00 1 {app}\n"
     want = callsign.good("lookup", app, hex(main)).partition(": ")[2]
+    if kind.startswith("list"): want = want.partition(" at ")[0]
     if not has_image:
         app.rename(tmp_path / "away")
     out = callsign.good("stack", "--no-search", "-i", f"app={tmp_path}/app.{kind}", stdin=f"{maps}Backtrace:\n#0 {main:#x} in ?? () from {app}\n")
-    assert out.splitlines()[-1].endswith(": " + want.strip()), (out, want)
+    answer = out.splitlines()[-1].partition(": ")[2]
+    assert answer.partition(" (")[0] == want.strip(), (out, want)
