@@ -152,6 +152,8 @@ const struct csn_index *module_store_find(struct csn_store *store, const struct 
     module.index = names->index;
     module.build_id = names->id.bytes;
     module.build_id_size = names->id.size;
+    module.image = names->image;
+    module.file = names->file;
     if (explain && csn_store_explanation_create(NULL, &explanation, NULL) < 0) explanation = NULL;
     csn_status status = csn_store_find(store, &module, &index, explanation, NULL);
     if (status == CSN_NONE && explanation) report_places(names, explanation);

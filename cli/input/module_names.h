@@ -20,6 +20,8 @@ struct module_names {
     struct csn_str name;  /* may be a path */
     struct csn_str index; /* the index's own path */
     struct build_id id;
+    struct csn_str image; /* path by which its file is opened, where that is not `name` */
+    const struct csn_file *file; /* the open file; NULL: it is opened */
 };
 
 /* The part of a path after its last slash or backslash. */

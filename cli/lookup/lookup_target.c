@@ -112,6 +112,7 @@ static bool read_maps(struct lookup_target *target, uint64_t pid, const char *fi
         snprintf(name, sizeof(name), "/proc/%llu/maps", (unsigned long long)pid);
         file = name;
         status = csn_process_maps_add_live(target->maps, 0, pid, &err);
+        target->is_running = true;
         lines = 1;
     }
     if (status < 0) cli_error_status(file, status, &err);
@@ -172,11 +173,27 @@ static void open_segment(struct lookup_target *target, struct target_module *mod
 
 /* ---- modules ---- */
 
+/* What a running process has mapped may be another file than the one that has its path here: without it, only its name and its
+ * build id are searched for. */
+static const struct csn_index *find_running(struct lookup_target *target, const struct csn_process_module *m,
+                                            struct module_names *names) {
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csn_file *file = NULL;
+    csn_status status = csn_process_maps_open_file(target->maps, 0, m->start, &file, &names->image, &err);
+    if (status == CSN_OK) names->file = file;
+    else if (status < 0) names->name = base_name_of(names->name);
+    const struct csn_index *index = module_store_find(target->store, names, false);
+    if (!index && status < 0) cli_error_status(m->path.ptr, status, &err);
+    csn_file_close(file);
+    return index;
+}
+
 static void resolve_module(struct lookup_target *target, struct target_module *module) {
     const struct csn_process_module *m = &module->module;
     struct module_names names = { .name = m->path, .id = { .size = m->build_id_size } };
     if (m->build_id_size) memcpy(names.id.bytes, m->build_id, m->build_id_size);
-    const struct csn_index *index = module_store_find(target->store, &names, false);
+    const struct csn_index *index =
+        target->is_running ? find_running(target, m, &names) : module_store_find(target->store, &names, false);
     if (!index || !index_query_init(&module->query, index, target->mode)) return;
     module->bias = csn_process_module_bias(m, module_index_begin(index));
 }

@@ -26,7 +26,7 @@ struct lookup_target {
     const char *path;               /* of the index, for file offsets */
     struct csn_process_maps *maps;  /* program headers; of a process, its modules */
     struct name_finder finder;      /* of the index */
-    bool is_process, is_segmented;
+    bool is_process, is_running, is_segmented;
     struct segment_manifest manifest;
     struct target_module *modules;  /* of a process, or segments */
     size_t module_count;

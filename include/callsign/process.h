@@ -94,7 +94,9 @@ CSN_API csn_status csn_process_maps_add_report_line(struct csn_process_maps *map
 CSN_API csn_status csn_process_maps_add_text(struct csn_process_maps *maps, uint64_t pid, struct csn_str text,
                                              size_t *out_lines, struct csn_error *err);
 
-/* Adds the mappings of a running process, from /proc/PID/maps, as those of process `pid`.
+/* Adds the mappings of a running process, from /proc/PID/maps, as those of process `pid`. Its modules have the build ids and load
+ * biases of the files that are mapped, which may have no path any more, or another one here: see
+ * csn_process_maps_open_file(). Where such a file cannot be opened, the build id is read from the process's memory, if it may be.
  * CSN_OK; CSN_E_IO: there is no such process, or it may not be read; CSN_E_UNSUPPORTED: this system has no /proc;
  * CSN_E_MEMORY. */
 CSN_API csn_status csn_process_maps_add_live(struct csn_process_maps *maps, uint64_t pid, uint64_t running_pid,
@@ -155,6 +157,17 @@ CSN_API csn_status csn_process_maps_modules(struct csn_process_maps *maps, uint6
 /* Finds the module of a process that has a pc. CSN_OK; CSN_NONE: no executable mapping has it; CSN_E_MEMORY.
  * Cost: logarithmic, and the headers of an image whose first module this is. */
 CSN_API csn_status csn_process_maps_find(struct csn_process_maps *maps, uint64_t pid, uint64_t pc, struct csn_process_module *out);
+
+/* Opens the file that a running process (csn_process_maps_add_live()) has mapped at `pc`, also if it is deleted, replaced, or
+ * in another root or mount namespace. Device and inode decide; a file with others is used only if its build id is that in the
+ * process's memory. Places, in order: the path, /proc/PID/root/PATH, /proc/PID/exe, /proc/PID/map_files (needs
+ * CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE). The caller closes *out with csn_file_close(). *out_path receives the path by which it
+ * was opened, for csn_store_module.image; it stays valid until the next call with these maps.
+ * CSN_OK; CSN_NONE: no file of a running process is mapped there, or CSN_PROCESS_NO_FILES is set; CSN_E_NOT_FOUND: it cannot
+ * be opened, and `err` says why; CSN_E_UNSUPPORTED: this system is not Linux; CSN_E_MEMORY.
+ * Serves: proc_pid_maps(5), proc_pid_root(5), proc_pid_map_files(5). */
+CSN_API csn_status csn_process_maps_open_file(struct csn_process_maps *maps, uint64_t pid, uint64_t pc, struct csn_file **out,
+                                              struct csn_str *out_path, struct csn_error *err);
 
 /* Finds a module of a process by its path, or by its base name, with a folder before it or without. Of several, a
  * module with exactly this path, and the one that was added last. CSN_OK; CSN_NONE: there is none; CSN_E_MEMORY.

@@ -85,6 +85,10 @@ struct csn_store_module {
     struct csn_str index;    /* path of its index; if set, no other place is searched */
     const uint8_t *build_id; /* build id or UUID */
     size_t build_id_size;
+    struct csn_str image;    /* path by which its file is opened, where that is not `name`: /proc/PID/root/usr/bin/app. Files beside
+                              * the module are searched beside this path */
+    const struct csn_file *file; /* the open file at that path, which then is the image whatever its path names by now, and comes
+                              * before an entry of the cache; used during the call. NULL: it is opened */
 };
 #define CSN_STORE_MODULE_INIT CSN_SIZED_INIT(csn_store_module)
 CSN_API void csn_store_module_init(struct csn_store_module *module);

@@ -1,4 +1,4 @@
-/* The files that a process had mapped, from its core dump. */
+/* The files that a process had mapped, from its core dump; the build ids of images in memory. */
 #ifndef CSNI_CORE_FILES_H
 #define CSNI_CORE_FILES_H
 
@@ -20,5 +20,8 @@ typedef CSNI_VEC(struct csni_core_file) csni_core_files;
  * CSN_NONE: the dump has no such note. CSN_E_UNSUPPORTED: the bytes are no ELF core dump. CSN_E_TRUNCATED: its headers are
  * outside of the file. CSN_E_FORMAT: the note is damaged. CSN_E_LIMIT: it has more files than a process can map. */
 csn_status csni_elf_core_files(struct csni_span file, csni_core_files *out, struct csn_error *err);
+
+/* The build id of the ELF image whose first bytes in memory these are; empty: it has none there. */
+struct csni_span csni_elf_build_id_in_memory(struct csni_span memory);
 
 #endif

@@ -51,11 +51,12 @@ static csn_status find_in_cache(struct module_search *search, const struct csni_
 
 static bool image_path(const struct module_search *search, char out[PATH_SIZE]) {
     static const char deleted[] = " (deleted)";
-    struct csn_str name = search->module->name;
+    struct csn_str name = search->module->image.len ? search->module->image : search->module->name;
     struct stat st;
     if (!name.len || name.len >= PATH_SIZE || name.ptr[0] != '/' || memchr(name.ptr, 0, name.len)) return false;
     memcpy(out, name.ptr, name.len);
     out[name.len] = 0;
+    if (search->module->file) return true;
     size_t suffix = sizeof deleted - 1;
     /* The file that has the path now is another one, unless its build id is the module's. */
     if (search->module->build_id_size && stat(out, &st) != 0 && name.len > suffix &&
@@ -64,12 +65,15 @@ static bool image_path(const struct module_search *search, char out[PATH_SIZE]) 
     return stat(out, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+static void use_file(struct csni_image *image, const struct csn_file *file) {
+    image->file = file;
+    image->whole = image->bytes = (struct csni_span){ csn_file_bytes(file), csn_file_size(file) };
+}
+
 static csn_status open_file(struct csni_image *image, struct csn_file **out, struct csn_error *err) {
     csn_status status = csn_file_open(image->path, out, err);
-    if (status != CSN_OK) return status;
-    image->file = *out;
-    image->whole = image->bytes = (struct csni_span){ csn_file_bytes(*out), csn_file_size(*out) };
-    return CSN_OK;
+    if (status == CSN_OK) use_file(image, *out);
+    return status;
 }
 
 /* Ids may have been cut: GSYM files of version 1 keep 20 bytes, and logs fewer. */
@@ -134,13 +138,20 @@ static csn_status open_image(struct module_search *search, struct csni_image *im
 }
 
 static csn_status find_by_image(struct module_search *search) {
-    char path[PATH_SIZE];
+    const struct csn_store_module *module = search->module;
+    char path[PATH_SIZE], shown[PATH_SIZE];
     struct csn_opened opened = CSN_OPENED_INIT;
     struct csn_error why = CSN_ERROR_INIT;
     struct csni_image image = { .opener = search->opener, .path = path, .opened = &opened, .report = search->report };
-    struct csn_file *file;
+    struct csn_file *file = NULL;
+    csn_status status = CSN_OK;
     if (!image_path(search, path)) return CSN_NONE;
-    csn_status status = open_file(&image, &file, &why);
+    if (module->image.len && module->name.len < sizeof shown) {
+        snprintf(shown, sizeof shown, "%.*s", (int)module->name.len, module->name.ptr);
+        image.shown_path = shown;
+    }
+    if (module->file) use_file(&image, module->file);
+    else status = open_file(&image, &file, &why);
     if (status < 0) {
         CSNI_TRY(explain(search, CSN_STORE_PLACE_IMAGE, status, path, csn_error_text(&why)));
         return CSN_NONE;
@@ -207,8 +218,10 @@ static csn_status ask_servers(struct module_search *search, const struct csni_ca
 static csn_status find_module(struct module_search *search) {
     const struct csn_store_module *module = search->module;
     const struct csni_cache_key key = csni_cache_key_of(module->build_id, module->build_id ? module->build_id_size : 0, NULL);
-    csn_status status = find_in_cache(search, &key);
-    if (status == CSN_NONE) status = find_by_image(search);
+    /* A file that is known to be the module's is asked first whether an entry of the cache was made from it. */
+    csn_status status = module->file ? find_by_image(search) : CSN_NONE;
+    if (status == CSN_NONE) status = find_in_cache(search, &key);
+    if (status == CSN_NONE && !module->file) status = find_by_image(search);
     if (status != CSN_NONE || !key.size) return status;
     status = ask(search, search->opener->local, &key, "debug folders");
     return status == CSN_NONE ? ask_servers(search, &key) : status;

@@ -255,8 +255,9 @@ static csn_status keep(struct csni_image *image, const struct csn_bytes *bytes, 
     struct csn_cache *cache = image->opener->options.cache;
     const struct csni_span index = { bytes->ptr, bytes->size };
     uint32_t flags = image->is_poor ? CSN_CACHE_SYMBOLS_ONLY : 0;
-    char *real = realpath(image->path, NULL);
+    char *real = image->shown_path ? NULL : realpath(image->path, NULL);
     if (real) image->source.path = real;
+    else if (image->shown_path) image->source.path = image->shown_path;
     csn_status status = csni_report_is_partial(image->report) ? CSN_NONE : CSN_OK;
     if (status == CSN_OK) csni_cache_remove_temporaries(cache, &image->key);
     if (status == CSN_OK && image->before_disk) image->before_disk(image->disk_context, index.size);

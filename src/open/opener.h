@@ -20,6 +20,7 @@ struct csn_opener {
 struct csni_image {
     struct csn_opener *opener;
     const char *path;
+    const char *shown_path;               /* for the entry, where `path` lasts only as long as a process; else NULL */
     const struct csn_file *file;          /* NULL: a conversion opens the path again */
     struct csni_span whole;               /* bytes of the file */
     struct csni_span bytes;               /* of the image in a universal file */

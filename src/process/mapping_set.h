@@ -5,12 +5,14 @@
 #include <callsign/process.h>
 
 #include "base/core/vec.h"
+#include "process/live_file.h"
 
 struct csni_mapping {
     uint64_t pid, start, end, file_off;
     uint64_t image_start;  /* of an image as a whole; the start may since have been mapped over */
     uint64_t sequence;     /* grows with each mapping that is added */
     uint64_t bias;         /* as the image's file has it, if `has_bias`: it does not depend on other mappings */
+    struct csni_live_node node; /* of the file, where the process is running */
     char *path;            /* of path_len + 1 bytes; NULL: the slot is free */
     size_t path_len, name_at; /* where its base name begins */
     bool has_bias;

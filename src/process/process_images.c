@@ -4,8 +4,12 @@
 #include "base/core/file_map.h"
 #include "base/hash.h"
 #include "object/object.h"
+#include "process/live_file.h"
 
-enum { SEGMENTS_MAX = 1 << 16 };
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { SEGMENTS_MAX = 1 << 16, NODE_TEXT_SIZE = 100 };
 
 void csni_process_images_init(struct csni_process_images *images, const struct csn_allocator *alloc, bool no_files) {
     *images = (struct csni_process_images){ .alloc = alloc, .no_files = no_files };
@@ -13,7 +17,7 @@ void csni_process_images_init(struct csni_process_images *images, const struct c
 }
 
 static void forget_image(const struct csni_process_images *images, struct csni_process_image *image) {
-    csni_free(images->alloc, (void *)(uintptr_t)image->path.ptr, image->path.len + 1);
+    csni_free(images->alloc, (void *)(uintptr_t)image->key.ptr, image->key.len + 1);
     csni_free(images->alloc, image->segments, image->segment_count * sizeof *image->segments);
 }
 
@@ -49,32 +53,52 @@ static void keep_segments(struct csni_process_images *images, const struct csni_
     out->base = object->image_base;
 }
 
-/* A file that cannot be read is an image that nothing is known of: maps come from other machines, too. */
-static void read_image(struct csni_process_images *images, struct csni_process_image *image) {
+static void keep_id(struct csni_process_image *image, const uint8_t *id, size_t size) {
+    image->build_id_size = (uint8_t)(size < CSNI_PROCESS_ID_MAX ? size : CSNI_PROCESS_ID_MAX);
+    if (image->build_id_size) memcpy(image->build_id, id, image->build_id_size);
+}
+
+static void read_headers(struct csni_process_images *images, struct csni_span file, struct csni_process_image *image) {
     struct csni_object_options options = { .allocator = images->alloc, .file_is_mapped = true };
-    struct csni_file_map map;
     struct csni_object *object;
-    if (csni_file_map_open(&map, image->path.ptr, NULL) < 0) return;
-    csn_status status = csni_object_open(map.bytes, &options, &object, NULL);
+    csn_status status = csni_object_open(file, &options, &object, NULL);
     if (status == CSN_OK) {
         keep_segments(images, object, image);
-        struct csni_span id = object->build_id;
-        image->build_id_size = (uint8_t)(id.size < CSNI_PROCESS_ID_MAX ? id.size : CSNI_PROCESS_ID_MAX);
-        if (image->build_id_size) memcpy(image->build_id, id.ptr, image->build_id_size);
+        keep_id(image, object->build_id.ptr, object->build_id.size);
         csni_object_close(object);
     }
     if (status == CSN_E_MEMORY) images->no_memory = true;
+}
+
+/* A file that cannot be read is an image that nothing is known of: maps come from other machines, too. */
+static void read_image(struct csni_process_images *images, struct csni_process_image *image) {
+    struct csni_file_map map;
+    if (csni_file_map_open(&map, image->key.ptr, NULL) < 0) return;
+    read_headers(images, map.bytes, image);
     csni_file_map_close(&map);
+}
+
+static void read_live_image(struct csni_process_images *images, const struct csni_live_file *file,
+                            struct csni_process_image *image) {
+    struct csni_live_opened opened;
+    csn_status status = csni_live_file_open(file, images->alloc, &opened, NULL);
+    if (status == CSN_E_MEMORY) images->no_memory = true;
+    if (status == CSN_OK) {
+        read_headers(images, opened.map.bytes, image);
+        csni_file_map_close(&opened.map);
+    } else if (status == CSN_E_NOT_FOUND) {
+        keep_id(image, opened.memory_id, opened.memory_id_size);
+    }
 }
 
 /* ---- the table ---- */
 
-/* The slot of the path, or the free one where it belongs. */
-static uint32_t *image_slot(const struct csni_process_images *images, struct csn_str path) {
+/* The slot of the key, or the free one where it belongs. */
+static uint32_t *image_slot(const struct csni_process_images *images, struct csn_str key) {
     const size_t mask = images->slots.count - 1;
-    for (size_t at = (size_t)csni_hash_bytes(path.ptr, path.len) & mask;; at = (at + 1) & mask) {
+    for (size_t at = (size_t)csni_hash_bytes(key.ptr, key.len) & mask;; at = (at + 1) & mask) {
         uint32_t *slot = &images->slots.items[at];
-        if (!*slot || csni_str_equal(images->items.items[*slot - 1].path, path)) return slot;
+        if (!*slot || csni_str_equal(images->items.items[*slot - 1].key, key)) return slot;
     }
 }
 
@@ -86,35 +110,54 @@ static bool grow_image_slots(struct csni_process_images *images) {
     if (!csni_vec_reserve(&images->slots, count)) return false;
     images->slots.count = count;
     memset(images->slots.items, 0, count * sizeof *images->slots.items);
-    for (size_t i = 0; i < images->items.count; i++) *image_slot(images, images->items.items[i].path) = (uint32_t)i + 1;
+    for (size_t i = 0; i < images->items.count; i++) *image_slot(images, images->items.items[i].key) = (uint32_t)i + 1;
     return true;
 }
 
-/* Reads the image of a path that is not in the table. NULL: no memory. */
-static struct csni_process_image *add_image(struct csni_process_images *images, struct csn_str path) {
+/* Reads an image that is not in the table: at the path `key`, or `file`. NULL: no memory. */
+static struct csni_process_image *add_image(struct csni_process_images *images, struct csn_str key,
+                                            const struct csni_live_file *file) {
     if (images->items.count == CSNI_PROCESS_IMAGES_KEPT) forget_images(images);
     if (!grow_image_slots(images) || !csni_vec_reserve(&images->items, images->items.count + 1)) return NULL;
-    char *copy = csni_alloc(images->alloc, path.len + 1);
+    char *copy = csni_alloc(images->alloc, key.len + 1);
     if (!copy) return NULL;
-    memcpy(copy, path.ptr, path.len);
-    copy[path.len] = 0;
+    memcpy(copy, key.ptr, key.len);
+    copy[key.len] = 0;
     struct csni_process_image *image = &images->items.items[images->items.count];
-    *image = (struct csni_process_image){ .path = { copy, path.len } };
-    read_image(images, image);
+    *image = (struct csni_process_image){ .key = { copy, key.len } };
+    if (file) read_live_image(images, file, image);
+    else read_image(images, image);
     if (images->no_memory) {
         forget_image(images, image);
         return NULL;
     }
-    *image_slot(images, image->path) = (uint32_t)++images->items.count;
+    *image_slot(images, image->key) = (uint32_t)++images->items.count;
+    return image;
+}
+
+static const struct csni_process_image *get_image(struct csni_process_images *images, struct csn_str key,
+                                                  const struct csni_live_file *file) {
+    uint32_t number = images->slots.count ? *image_slot(images, key) : 0;
+    const struct csni_process_image *image = number ? &images->items.items[number - 1] : add_image(images, key, file);
+    if (!image) images->no_memory = true;
     return image;
 }
 
 const struct csni_process_image *csni_process_images_get(struct csni_process_images *images, struct csn_str path) {
     if (images->no_files || !path.len || path.ptr[0] != '/' || memchr(path.ptr, 0, path.len)) return NULL;
-    uint32_t number = images->slots.count ? *image_slot(images, path) : 0;
-    const struct csni_process_image *image = number ? &images->items.items[number - 1] : add_image(images, path);
-    if (!image) images->no_memory = true;
+    const struct csni_process_image *image = get_image(images, path, NULL);
     return image && image->segments ? image : NULL;
+}
+
+/* Keys of files begin with a digit, and paths with a slash. */
+const struct csni_process_image *csni_process_images_get_live(struct csni_process_images *images,
+                                                              const struct csni_live_file *file) {
+    char key[NODE_TEXT_SIZE + CSNI_LIVE_PATH_SIZE];
+    const struct csni_live_node *node = &file->node;
+    if (images->no_files || file->path.len >= CSNI_LIVE_PATH_SIZE) return NULL;
+    int len = snprintf(key, sizeof key, "%" PRIu64 " %" PRIx64 ":%" PRIx64 " %" PRIu64 " %.*s", node->running_pid, node->major,
+                       node->minor, node->inode, (int)file->path.len, file->path.ptr);
+    return len > 0 ? get_image(images, (struct csn_str){ key, (size_t)len }, file) : NULL;
 }
 
 /* ---- asking ---- */

@@ -14,7 +14,7 @@ struct csni_process_segment {
 };
 
 struct csni_process_image {
-    struct csn_str path;
+    struct csn_str key;                    /* its path; of a running process's file, which file it is */
     struct csni_process_segment *segments; /* NULL: the file cannot be read */
     uint32_t segment_count;
     uint64_t base;
@@ -36,6 +36,12 @@ void csni_process_images_deinit(struct csni_process_images *images);
 
 /* The image at a path. NULL: it is no object file that can be read, or `no_memory` was set. Lives until the next call. */
 const struct csni_process_image *csni_process_images_get(struct csni_process_images *images, struct csn_str path);
+
+/* The image that a running process has mapped. NULL: it is not known, or `no_memory` was set. Without segments: the file is not
+ * to be had, but its build id may be known. Lives until the next call. */
+struct csni_live_file;
+const struct csni_process_image *csni_process_images_get_live(struct csni_process_images *images,
+                                                              const struct csni_live_file *file);
 
 /* The address of a byte of the file; false: no segment has it. */
 bool csni_process_image_addr(const struct csni_process_image *image, uint64_t file_off, uint64_t *out);

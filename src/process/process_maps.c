@@ -5,9 +5,10 @@
 #include "base/core/sort.h"
 #include "base/core/vec.h"
 #include "base/core/sized.h"
-#include "base/hex.h"
-#include "base/lines.h"
+#include "base/core/file_map.h"
+#include "process/live_file.h"
 #include "process/mapping_set.h"
+#include "process/maps_line.h"
 #include "process/process_images.h"
 
 enum { MAPPINGS_DEFAULT = 1 << 13, MAPPINGS_MIN = 64 };
@@ -20,6 +21,7 @@ struct csn_process_maps {
     CSNI_VEC(uint32_t) order;
     uint64_t modules_pid, modules_generation;
     struct csni_process_images images;
+    struct csni_live_opened opened; /* the file that was opened last; its map is the caller's */
 };
 
 /* ---- the handle ---- */
@@ -75,7 +77,7 @@ uint64_t csn_process_maps_generation(const struct csn_process_maps *maps) { retu
 /* ---- adding ---- */
 
 static csn_status add_given(struct csn_process_maps *maps, uint64_t pid, const struct csn_process_mapping *given,
-                            bool is_image, struct csn_error *err) {
+                            bool is_image, const struct csni_live_node *node, struct csn_error *err) {
     struct csn_process_mapping m = CSN_PROCESS_MAPPING_INIT;
     CSNI_TRY(csni_options_copy(&m, sizeof m, given, given->struct_size, err));
     CSNI_TRY(csni_check_reserved("csn_process_mapping.reserved", m.reserved, err));
@@ -86,6 +88,7 @@ static csn_status add_given(struct csn_process_maps *maps, uint64_t pid, const s
     struct csni_mapping mapping = { .pid = pid, .start = m.start, .end = m.end, .is_image = is_image,
                                     .is_executable = is_image || (m.flags & CSN_MAPPING_EXECUTABLE),
                                     .file_off = is_image ? 0 : m.file_off, .image_start = is_image ? m.start : 0 };
+    if (node) mapping.node = *node;
     if (m.build_id && m.build_id_size) {
         mapping.build_id_size = m.build_id_size < CSN_BUILD_ID_MAX ? (uint8_t)m.build_id_size : CSN_BUILD_ID_MAX;
         memcpy(mapping.build_id, m.build_id, mapping.build_id_size);
@@ -97,12 +100,18 @@ static csn_status add_given(struct csn_process_maps *maps, uint64_t pid, const s
 
 csn_status csn_process_maps_add_mapping(struct csn_process_maps *maps, uint64_t pid, const struct csn_process_mapping *mapping,
                                         struct csn_error *err) {
-    return add_given(maps, pid, mapping, false, err);
+    return add_given(maps, pid, mapping, false, NULL, err);
+}
+
+csn_status csni_process_maps_add_live_mapping(struct csn_process_maps *maps, uint64_t pid,
+                                              const struct csn_process_mapping *mapping, const struct csni_live_node *node,
+                                              struct csn_error *err) {
+    return add_given(maps, pid, mapping, false, node, err);
 }
 
 csn_status csn_process_maps_add_image(struct csn_process_maps *maps, uint64_t pid, const struct csn_process_mapping *image,
                                       struct csn_error *err) {
-    return add_given(maps, pid, image, true, err);
+    return add_given(maps, pid, image, true, NULL, err);
 }
 
 /* ---- addresses ---- */
@@ -169,8 +178,30 @@ csn_status csn_process_maps_image_base(struct csn_process_maps *maps, struct csn
 
 /* ---- modules ---- */
 
+static struct csni_live_file live_file_of(const struct csn_process_maps *maps, const struct csni_mapping *mapping) {
+    struct csni_live_file file = { .node = mapping->node, .path = csni_mapping_path(mapping), .start = mapping->start,
+                                   .end = mapping->end };
+    const struct csni_mapping *first = first_mapping(maps, mapping->pid, file.path);
+    if (!first || memcmp(&first->node, &file.node, sizeof file.node) != 0) return file;
+    file.head = first->start;
+    file.head_size = first->end - first->start;
+    return file;
+}
+
+/* The file that a running process has mapped, which also tells the build id. */
+static const struct csni_process_image *live_image_of(struct csn_process_maps *maps, struct csni_mapping *mapping) {
+    const struct csni_live_file file = live_file_of(maps, mapping);
+    const struct csni_process_image *image = csni_process_images_get_live(&maps->images, &file);
+    if (image && image->build_id_size && !mapping->build_id_size) {
+        mapping->build_id_size = image->build_id_size;
+        memcpy(mapping->build_id, image->build_id, image->build_id_size);
+    }
+    return image && image->segments ? image : NULL;
+}
+
 /* The file at the mapping's path, unless it is of another build by now. Ids may have been cut. */
-static const struct csni_process_image *image_of(struct csn_process_maps *maps, const struct csni_mapping *mapping) {
+static const struct csni_process_image *image_of(struct csn_process_maps *maps, struct csni_mapping *mapping) {
+    if (mapping->node.running_pid) return live_image_of(maps, mapping);
     const struct csni_process_image *image = csni_process_images_get(&maps->images, csni_mapping_path(mapping));
     size_t size = mapping->build_id_size;
     if (image && size > image->build_id_size) size = image->build_id_size;
@@ -196,17 +227,17 @@ static bool image_bias(const struct csn_process_maps *maps, const struct csni_pr
 }
 
 static struct csn_process_module module_of(struct csn_process_maps *maps, struct csni_mapping *mapping) {
-    struct csn_process_module module = {
-        .path = csni_mapping_path(mapping), .build_id = mapping->build_id_size ? mapping->build_id : NULL,
-        .build_id_size = mapping->build_id_size, .start = mapping->start, .end = mapping->end, .file_off = mapping->file_off,
-        .flags = mapping->is_image ? CSN_PROCESS_MODULE_IMAGE : 0,
-    };
     uint64_t addr;
     if (!mapping->has_bias) {
         const struct csni_process_image *image = image_of(maps, mapping);
         mapping->has_bias = image_bias(maps, image, mapping, &mapping->bias) && !maps->images.no_memory;
         if (mapping->has_bias && !mapping->is_image) mapping->image_start = mapping->bias + image->base;
     }
+    struct csn_process_module module = {
+        .path = csni_mapping_path(mapping), .build_id = mapping->build_id_size ? mapping->build_id : NULL,
+        .build_id_size = mapping->build_id_size, .start = mapping->start, .end = mapping->end, .file_off = mapping->file_off,
+        .flags = mapping->is_image ? CSN_PROCESS_MODULE_IMAGE : 0,
+    };
     module.bias = mapping->bias;
     module.image_start = mapping->image_start;
     if (mapping->has_bias) return module;
@@ -298,52 +329,27 @@ uint64_t csn_process_module_bias(const struct csn_process_module *module, uint64
     return module->bias;
 }
 
+/* ---- the files of running processes ---- */
+
+csn_status csn_process_maps_open_file(struct csn_process_maps *maps, uint64_t pid, uint64_t pc, struct csn_file **out,
+                                      struct csn_str *out_path, struct csn_error *err) {
+    const struct csni_mapping *mapping = csni_mapping_set_find(&maps->set, pid, pc);
+    if (!mapping || !mapping->node.running_pid || maps->images.no_files) return CSN_NONE;
+    const struct csni_live_file file = live_file_of(maps, mapping);
+    CSNI_TRY(csni_live_file_open(&file, maps->alloc, &maps->opened, err));
+    csn_status status = csni_file_of_map(&maps->opened.map, out, err);
+    if (status < 0) csni_file_map_close(&maps->opened.map);
+    else *out_path = csni_str(maps->opened.path);
+    return status;
+}
+
 /* ---- text ---- */
 
-/* A word of up to a blank; at least one character. */
-static bool take_word(struct csn_str *rest, struct csn_str *out) {
-    size_t len = 0;
-    while (len < rest->len && !csni_is_blank(rest->ptr[len])) len++;
-    *out = (struct csn_str){ rest->ptr, len };
-    *rest = (struct csn_str){ rest->ptr + len, rest->len - len };
-    return len > 0;
-}
-
-static bool take_hex(struct csn_str *rest, uint64_t *out) {
-    size_t len = 0;
-    while (len < rest->len && csni_hex_digit(rest->ptr[len]) < 16) len++;
-    if (!csni_hex_value((struct csn_str){ rest->ptr, len }, out)) return false;
-    *rest = (struct csn_str){ rest->ptr + len, rest->len - len };
-    return true;
-}
-
-/* "55d000000000-55d000002000 r-xp 00001000 08:01 1234      /path/app" */
-static bool parse_line(struct csn_str rest, struct csn_process_mapping *out) {
-    struct csn_str access, offset, device, inode;
-    if (!take_hex(&rest, &out->start) || !rest.len || rest.ptr[0] != '-') return false;
-    rest = (struct csn_str){ rest.ptr + 1, rest.len - 1 };
-    if (!take_hex(&rest, &out->end) || !rest.len || !csni_is_blank(rest.ptr[0])) return false;
-    csni_skip_blanks(&rest);
-    if (!take_word(&rest, &access) || access.len != 4) return false;
-    csni_skip_blanks(&rest);
-    if (!take_word(&rest, &offset) || !csni_hex_value(offset, &out->file_off)) return false;
-    csni_skip_blanks(&rest);
-    if (!take_word(&rest, &device)) return false;
-    csni_skip_blanks(&rest);
-    if (!take_word(&rest, &inode)) return false;
-    for (size_t i = 0; i < inode.len; i++)
-        if (inode.ptr[i] < '0' || inode.ptr[i] > '9') return false;
-    csni_skip_blanks(&rest);
-    out->path = rest;
-    out->flags = access.ptr[2] == 'x' ? CSN_MAPPING_EXECUTABLE : 0;
-    return true;
-}
-
 csn_status csn_process_maps_add_line(struct csn_process_maps *maps, uint64_t pid, struct csn_str line, struct csn_error *err) {
-    struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
+    struct csni_maps_line parsed;
     while (line.len && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r')) line.len--;
-    if (!parse_line(line, &mapping)) return CSN_NONE;
-    bool is_file = mapping.path.len && mapping.path.ptr[0] == '/' && !memchr(mapping.path.ptr, 0, mapping.path.len);
-    if (!is_file || mapping.start >= mapping.end) return CSN_OK;
+    if (!csni_maps_line_parse(line, &parsed)) return CSN_NONE;
+    if (!csni_maps_line_has_file(&parsed)) return CSN_OK;
+    const struct csn_process_mapping mapping = csni_maps_line_mapping(&parsed);
     return csn_process_maps_add_mapping(maps, pid, &mapping, err);
 }

@@ -8,4 +8,10 @@ const struct csn_allocator *csni_process_maps_allocator(const struct csn_process
 /* The start of the first mapping of the process behind `start`; UINT64_MAX: there is none. */
 uint64_t csni_process_maps_next_start(const struct csn_process_maps *maps, uint64_t pid, uint64_t start);
 
+/* Adds a mapping of a running process. */
+struct csni_live_node;
+csn_status csni_process_maps_add_live_mapping(struct csn_process_maps *maps, uint64_t pid,
+                                              const struct csn_process_mapping *mapping, const struct csni_live_node *node,
+                                              struct csn_error *err);
+
 #endif

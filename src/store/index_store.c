@@ -126,7 +126,7 @@ struct csn_str csn_store_given_name(const struct csn_store *store, size_t i) { r
 /* PATH.gsym, then an index that PATH carries. */
 static csn_status find_beside(struct csni_store_query *query) {
     char path[CSNI_STORE_PATH_SIZE];
-    struct csn_str name = query->name;
+    struct csn_str name = query->image;
     if (!name.len || name.len >= sizeof path - sizeof ".gsym" || name.ptr[0] != '/' || memchr(name.ptr, 0, name.len))
         return CSN_NONE;
     snprintf(path, sizeof path, "%.*s.gsym", (int)name.len, name.ptr);
@@ -155,6 +155,7 @@ csn_status csn_store_find(struct csn_store *store, const struct csn_store_module
     struct csn_store_module module = CSN_STORE_MODULE_INIT;
     CSNI_TRY(csni_options_copy(&module, sizeof module, given, given->struct_size, err));
     struct csni_store_query query = { .store = store, .name = module.name, .base_name = csni_store_base_name(module.name),
+                                      .image = module.image.len ? module.image : module.name,
                                       .id = csni_store_id_of(module.build_id, module.build_id_size),
                                       .explanation = explanation, .err = err };
     csni_explanation_clear(explanation);

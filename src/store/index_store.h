@@ -30,7 +30,7 @@ struct csni_store_entry {
     size_t error_size;
     bool is_reported;        /* as having another build id */
     bool is_within_image;    /* opened by csn_index_open_embedded() */
-    bool is_converted;       /* by the callback: `path` is the module's name, `id` the module's */
+    bool is_converted;       /* by the callback: `path` is that of the module's file, `id` the module's */
 };
 
 struct csn_store {
@@ -57,6 +57,7 @@ struct csn_store_explanation {
 struct csni_store_query {
     struct csn_store *store;
     struct csn_str name, base_name;
+    struct csn_str image;       /* path of its file */
     struct csni_store_id id;
     struct csn_store_explanation *explanation; /* NULL: none is wanted */
     const struct csn_index *found;

@@ -220,7 +220,7 @@ csn_status csni_store_find_only_given(struct csni_store_query *query) {
 static bool is_same_module(const struct csni_store_query *query, const struct csni_store_entry *entry) {
     const struct csni_store_id *a = &query->id, *b = &entry->id;
     return a->size == b->size && (!a->size || memcmp(a->bytes, b->bytes, a->size) == 0)
-           && csni_str_equal((struct csn_str){ entry->path, entry->path_len }, query->name);
+           && csni_str_equal((struct csn_str){ entry->path, entry->path_len }, query->image);
 }
 
 static csn_status convert(struct csni_store_query *query, const struct csn_store_module *module, struct csn_index **out) {
@@ -238,8 +238,8 @@ csn_status csni_store_find_by_converting(struct csni_store_query *query, const s
         query->found = entry->index;
         return entry->index ? CSN_OK : CSN_NONE;
     }
-    struct csni_store_entry *entry = new_entry(store, query->name);
-    if (!entry) return csni_fail_memory(query->err, query->name.len);
+    struct csni_store_entry *entry = new_entry(store, query->image);
+    if (!entry) return csni_fail_memory(query->err, query->image.len);
     entry->is_converted = true;
     entry->id = query->id;
     entry->stem = (struct csn_str){ "", 0 };

@@ -147,7 +147,7 @@ const struct csn_index *module_table_index(struct module_table *table, struct cs
                                            bool explain) {
     struct stack_module *m = &table->items[module];
     if (m->resolved) return m->index;
-    const struct module_names names = { str_of(m->name), str_of(m->index_path), m->id };
+    const struct module_names names = { .name = str_of(m->name), .index = str_of(m->index_path), .id = m->id };
     m->index = module_store_find(store, &names, explain);
     m->resolved = true;
     return m->index;

@@ -22,7 +22,8 @@ static struct csn_str text_or_empty(const char *text) {
 }
 
 static bool copy_module(struct module_snapshot *snapshot, const struct stack_module *from, const struct csn_index *index) {
-    const struct module_names names = { text_or_empty(from->name), text_or_empty(from->index_path), from->id };
+    const struct module_names names = { .name = text_or_empty(from->name), .index = text_or_empty(from->index_path),
+                                        .id = from->id };
     uint32_t module;
     if (!module_table_add(&snapshot->table, &names, from->start, from->end, from->bias, &module)) return false;
     snapshot->table.items[module].index = index;

@@ -9,6 +9,14 @@ struct csn_file {
     struct csni_file_map map;
 };
 
+csn_status csni_file_of_map(struct csni_file_map *map, struct csn_file **out, struct csn_error *err) {
+    struct csn_file *file = csni_alloc(NULL, sizeof *file);
+    if (!file) return csni_fail_memory(err, sizeof *file);
+    file->map = *map;
+    *out = file;
+    return CSN_OK;
+}
+
 csn_status csn_file_open(const char *path, struct csn_file **out, struct csn_error *err) {
     struct csn_file *file = csni_alloc(NULL, sizeof *file);
     if (!file) return csni_fail_memory(err, sizeof *file);

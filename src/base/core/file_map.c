@@ -89,14 +89,16 @@ static csn_status map_unsized(struct csni_file_map *map, int fd, struct csn_erro
     return status;
 }
 
-static csn_status map_fd(struct csni_file_map *map, int fd, struct csn_error *err) {
+static csn_status map_fd(struct csni_file_map *map, int fd, struct csni_file_node *node, struct csn_error *err) {
     struct stat st;
     if (fstat(fd, &st) != 0) return csni_fail_os(err, errno, "cannot read its size");
+    *node = (struct csni_file_node){ (uint64_t)st.st_dev, (uint64_t)st.st_ino };
     CSNI_TRY(check_kind(&st, err));
     return st.st_size > 0 ? map_bytes(map, fd, (uint64_t)st.st_size, err) : map_unsized(map, fd, err);
 }
 
-csn_status csni_file_map_open(struct csni_file_map *map, const char *path, struct csn_error *err) {
+csn_status csni_file_map_open_node(struct csni_file_map *map, const char *path, struct csni_file_node *node,
+                                   struct csn_error *err) {
     int fd;
     /* Not blocking: a pipe without a writer must be refused, not waited for. Regular files do not care. */
     do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -107,9 +109,14 @@ csn_status csni_file_map_open(struct csni_file_map *map, const char *path, struc
         if (os_error == ENXIO && stat(path, &st) == 0) CSNI_TRY(check_kind(&st, err)); /* a socket */
         return csni_fail_os(err, os_error, NULL);
     }
-    csn_status status = map_fd(map, fd, err);
+    csn_status status = map_fd(map, fd, node, err);
     close(fd);
     return status;
+}
+
+csn_status csni_file_map_open(struct csni_file_map *map, const char *path, struct csn_error *err) {
+    struct csni_file_node node;
+    return csni_file_map_open_node(map, path, &node, err);
 }
 
 void csni_file_map_close(struct csni_file_map *map) {

@@ -14,7 +14,18 @@ struct csni_file_map {
  * refused too, without waiting for a writer. A file whose size is 0 but which has bytes (/proc) is copied. Error
  * texts do not name the file. */
 csn_status csni_file_map_open(struct csni_file_map *map, const char *path, struct csn_error *err);
+#ifndef _WIN32
+/* The same, and which file it is. */
+struct csni_file_node {
+    uint64_t device, inode; /* as stat() has them */
+};
+csn_status csni_file_map_open_node(struct csni_file_map *map, const char *path, struct csni_file_node *node, struct csn_error *err);
+#endif
 void csni_file_map_close(struct csni_file_map *map); /* NULL, a zeroed one and a second time are fine */
+
+/* The map as a file of the public interface, which then owns it. CSN_OK; CSN_E_MEMORY: the map stays the caller's. */
+struct csn_file;
+csn_status csni_file_of_map(struct csni_file_map *map, struct csn_file **out, struct csn_error *err);
 
 /* The pages within [ptr, ptr + size) of a file mapping are not needed for now: they leave memory and come back from the
  * file when touched. Only for pointers into a file mapping. */

@@ -104,8 +104,7 @@ static bool find_note(const struct elf_view *view, const struct elf_segment *seg
 
 /* ---- images in the dump ---- */
 
-/* The build id of the image whose first bytes these are. */
-static struct csni_span build_id_in(struct csni_span memory) {
+struct csni_span csni_elf_build_id_in_memory(struct csni_span memory) {
     struct elf_view image;
     struct elf_segment segment;
     struct csni_span id = { NULL, 0 };
@@ -128,7 +127,7 @@ static void take_memory(const struct elf_view *dump, uint32_t segments, uint32_t
         file->exec = segment.flags & PF_X;
         struct csni_span memory = csni_span_from(dump->bytes, segment.off);
         if (memory.size > segment.file_size) memory.size = (size_t)segment.file_size;
-        if (!file->file_off && memory.size) file->build_id = build_id_in(memory);
+        if (!file->file_off && memory.size) file->build_id = csni_elf_build_id_in_memory(memory);
         return;
     }
 }
