@@ -7,12 +7,15 @@ csn_status csni_locate_by_id(struct csni_locate_query *query) {
     const struct csn_companion_search_options *options = &query->search->options;
     char id[CSNI_ID_TEXT_SIZE];
     if (query->request->id_size < 2 || !csni_id_text(query->request->id, query->request->id_size, id)) return CSN_NONE;
-    for (size_t i = 0; i < options->debug_dir_count; i++) {
-        csn_status status =
-            csni_locate_tryf(query, CSNI_PROOF_ID, "%s/.build-id/%.2s/%s.debug", options->debug_dirs[i], id, id + 2);
-        if (status != CSN_NONE) return status;
-    }
-    return CSN_NONE;
+    csn_status status = CSN_NONE;
+    for (size_t i = 0; status == CSN_NONE && i < options->debug_dir_count; i++)
+        status = csni_locate_tryf(query, CSNI_PROOF_ID, "%s/.build-id/%.2s/%s.debug", options->debug_dirs[i], id, id + 2);
+    const char *image = query->request->image_path;
+    const size_t root = image ? csni_path_root(image) : 0;
+    for (size_t i = 0; status == CSN_NONE && root && i < options->debug_dir_count; i++)
+        status = csni_locate_tryf(query, CSNI_PROOF_ID, "%.*s%s/.build-id/%.2s/%s.debug", (int)root, image,
+                                  options->debug_dirs[i], id, id + 2);
+    return status;
 }
 
 csn_status csni_locate_on_servers(struct csni_locate_query *query) {

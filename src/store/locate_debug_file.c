@@ -97,6 +97,17 @@ static csn_status by_link_in(struct csni_locate_query *query, const char *folder
     return status;
 }
 
+/* Of an image below /proc/PID/root: the debug directories of that root. */
+static csn_status by_link_in_root(struct csni_locate_query *query, const char *folder, const char *name) {
+    const struct csn_companion_search_options *options = &query->search->options;
+    const size_t root = csni_path_root(query->request->image_path);
+    csn_status status = CSN_NONE;
+    for (size_t i = 0; status == CSN_NONE && root && i < options->debug_dir_count; i++)
+        status = csni_locate_tryf(query, CSNI_PROOF_CRC, "%.*s%s%s/%s", (int)root, folder, options->debug_dirs[i],
+                                  folder + root, name);
+    return status;
+}
+
 static void report_missing_link(struct csni_locate_query *query, const char *name) {
     const struct csn_companion_search_options *options = &query->search->options;
     if (query->passed_over.code != CSN_OK) return;
@@ -114,7 +125,7 @@ static csn_status by_link(struct csni_locate_query *query) {
     struct csni_folders folders = { .count = 0 };
     if (query->request->image_path) csni_path_folders(query->request->image_path, &folders);
     for (size_t i = 0; status == CSN_NONE && i < folders.count; i++) status = by_link_in(query, folders.text[i], name);
-    return status;
+    return status == CSN_NONE && folders.count ? by_link_in_root(query, folders.text[0], name) : status;
 }
 
 /* ---- all of it ---- */

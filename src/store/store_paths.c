@@ -13,6 +13,16 @@ const char *csni_path_base(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+size_t csni_path_root(const char *path) {
+    static const char proc[] = "/proc/", root[] = "/root";
+    if (strncmp(path, proc, sizeof proc - 1) != 0) return 0;
+    size_t at = sizeof proc - 1;
+    while (path[at] >= '0' && path[at] <= '9') at++;
+    if (at == sizeof proc - 1 || strncmp(path + at, root, sizeof root - 1) != 0) return 0;
+    at += sizeof root - 1;
+    return path[at] == '/' ? at : 0;
+}
+
 /* Without the '/' at its end, so that the root is empty and anything may be put after it. */
 static void add_folder(struct csni_folders *out, const char *path, size_t len) {
     if (len >= CSNI_PATH_SIZE) return;
@@ -37,6 +47,8 @@ void csni_path_folders(const char *path, struct csni_folders *out) {
     memcpy(written, path, len);
     written[len] = 0;
     if (realpath(len ? written : ".", real)) add_folder(out, real, strcmp(real, "/") == 0 ? 0 : strlen(real));
+    const size_t root = csni_path_root(path);
+    if (root) add_folder(out, path + root, len - 1 - root);
 }
 
 struct csni_path_shown csni_path_show(const char *path) {

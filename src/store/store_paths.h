@@ -7,10 +7,13 @@
 /* What stands after the last '/'. */
 const char *csni_path_base(const char *path);
 
-/* The folders that `path` is in: as it is written ("." where it has none), and by its real path, as far as that differs.
- * Count 0: too long. */
+/* Of a path below /proc/PID/root, the size of that; otherwise 0. */
+size_t csni_path_root(const char *path);
+
+/* The folders that `path` is in: as it is written ("." where it has none), by its real path, and that of the own root whose
+ * name one below /proc/PID/root has, as far as these differ. Count 0: too long. */
 struct csni_folders {
-    char text[3][CSNI_PATH_SIZE];
+    char text[4][CSNI_PATH_SIZE];
     size_t count;
 };
 void csni_path_folders(const char *path, struct csni_folders *out);

@@ -250,7 +250,7 @@ def test_an_index_beside_the_other_file(callsign, built, jobs, tmp_path):
     assert names == ["the_mapped_one"] and not messages
 
 
-@pytest.mark.parametrize("place", ["whole", "beside"])
+@pytest.mark.parametrize("place", ["whole", "beside", "link", "id"])
 def test_another_root(callsign, built, jobs, tmp_path, place):
     """A container: its /app is not here, nor is its debug file."""
     root = tmp_path / "root"
