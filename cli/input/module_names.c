@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <callsign/inspect.h>
-
 #include "input/open_index.h"
 #include "ui/cli_message.h"
 
@@ -133,14 +131,6 @@ static char *relative_file(struct csn_str name) {
     char *path = strndup(name.ptr, name.len), *found = path ? realpath(path, NULL) : NULL;
     free(path);
     return found;
-}
-
-uint64_t module_index_begin(const struct csn_index *index) {
-    struct csn_index_info info;
-    uint64_t first;
-    csn_index_get_info(index, &info, sizeof(info));
-    if (info.base_address) return info.base_address;
-    return csn_index_function_start(index, 0, &first, NULL) == CSN_OK ? first : 0;
 }
 
 const struct csn_index *module_store_find(struct csn_store *store, const struct module_names *names, bool explain) {

@@ -33,8 +33,6 @@ bool module_store_create(const struct text_list *files, const struct text_list *
                          struct csn_store **out);
 /* NULL: there is none, or no memory. A file that cannot be opened, or has another build id, is reported once. */
 /* `explain`: of a module without one, each place that was searched is shown on stderr. */
-/* Where an index begins, for csn_process_module_bias(): its base address, or its first function where no image has told one. */
-uint64_t module_index_begin(const struct csn_index *index);
 const struct csn_index *module_store_find(struct csn_store *store, const struct module_names *module, bool explain);
 
 #endif

@@ -60,13 +60,6 @@ static uint64_t index_base(const struct csn_index *index) {
     return info.base_address;
 }
 
-/* Where no image has told a base, the first function. */
-static uint64_t index_begin(const struct csn_index *index) {
-    const uint64_t base = index_base(index);
-    uint64_t first;
-    return !base && csn_index_function_start(index, 0, &first, NULL) == CSN_OK ? first : base;
-}
-
 /* perf maps the kernel at _text or _stext, from its first byte on or, once it was moved (KASLR), from the place
  * where it is. It is moved by a multiple of 64 KiB at least, and the index begins near _text. */
 static bool kernel_bias(struct symbolication *s, const struct profile_module *module, const struct csn_index *index,
@@ -102,7 +95,7 @@ static csn_status mapping_bias(struct symbolication *s, struct csn_process_maps 
     if (status == CSN_E_ARGUMENT) return CSN_OK; /* a path with a NUL */
     CSNI_TRY(status);
     CSNI_TRY(csn_process_maps_modules(maps, number, &found, &count, s->err));
-    if (count) *out = csn_process_module_bias(&found[0], index_begin(index));
+    if (count) *out = csn_process_module_bias(&found[0], index_base(index));
     return CSN_OK;
 }
 

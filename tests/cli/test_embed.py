@@ -420,6 +420,17 @@ def test_breakpad_straight_and_by_way_of_an_index(callsign, macho, tmp_path, tar
         assert index_base(callsign, tmp_path / "index") == 0
 
 
+@pytest.mark.parametrize("start, base", [(0x1010, 0), (0x401010, 0x401010)])
+def test_base_of_a_list_of_symbols(callsign, tmp_path, start, base):
+    """An image that begins below 64 KiB begins at 0. Of others a process has the addresses as they are."""
+    symbols, index = tmp_path / "System.map", tmp_path / "index"
+    symbols.write_text(f"{start:016x} T f\n{start + 16:016x} T g\n")
+    callsign.good("convert", "-q", symbols, "-o", index)
+    assert index_base(callsign, index) == base
+    straight = breakpad_functions(callsign, symbols, tmp_path / "straight.sym")
+    assert straight[0][1] == f"{start:x}" and (base or straight == breakpad_functions(callsign, index, tmp_path / "way.sym"))
+
+
 @pytest.mark.parametrize("base, first", [(0x10, 0x10), (0x140001000, 0x1000), (0x400000, 0), (0x1000, 0), (0xffffffff81000000, 0)])
 def test_breakpad_of_an_index_with_the_base_of_its_first_function(callsign, tmp_path, base, first):
     """llvm-gsymutil gives object files and PE images such a base, and it stays in an index. Others may be the image's."""
@@ -429,6 +440,9 @@ def test_breakpad_of_an_index_with_the_base_of_its_first_function(callsign, tmp_
     callsign.good("convert", "-q", "--to", "gsym-v2", index, "-o", tmp_path / "again")
     assert index_base(callsign, tmp_path / "again") == base
     assert [int(f[1], 16) for f in breakpad_functions(callsign, tmp_path / "again", tmp_path / "out.sym")] == [first, first + 16]
+    if base < 1 << 32: return
+    stack = callsign.good("stack", "--no-search", "--index", index, "-", stdin=f"index+{first + 20:#x}\n")
+    assert f"{base + 20:#x}: f1 + 4" in stack
 
 
 @pytest.mark.parametrize("form", ["sym", "gsym", "gsym-section"])

@@ -71,8 +71,8 @@ static bool use_module(struct stack_modules *modules, const struct csn_process_m
     struct stack_session *session = modules->session;
     const struct module_names names = names_of(found);
     if (!session_add_module(session, &names, found->start, found->end, 0, out)) return false;
-    const struct csn_index *index = session_index(session, *out);
-    session->modules->items[*out].bias = index ? csn_process_module_bias(found, module_index_begin(index)) : found->bias;
+    const bool has_index = session_index(session, *out) != NULL;
+    session->modules->items[*out].bias = has_index ? csn_process_module_bias(found, session_image_base(session, *out)) : found->bias;
     return true;
 }
 
@@ -191,7 +191,7 @@ static bool add_pc_frame(struct stack_modules *modules, const struct line_frame 
 
 /* A pc less the module's bias: what is not below its base is an address already. */
 static uint64_t address_less_bias(struct stack_session *session, uint32_t module, uint64_t value) {
-    uint64_t base = session_image_base(session, module);
+    uint64_t base = session_first_byte(session, module);
     return value < base ? value + base : value;
 }
 

@@ -65,6 +65,8 @@ enum { SESSION_GIVEN_MAX = 64 };
 const struct csn_index *session_given_index(struct stack_session *session, size_t number);
 /* The address of the image's first byte, as its index has it; 0: not known. */
 uint64_t session_image_base(struct stack_session *session, uint32_t module);
+/* The same, of what an offset counts from: the base that an index has may be its first function. */
+uint64_t session_first_byte(struct stack_session *session, uint32_t module);
 /* The address of the byte at an offset from the image's first one. */
 uint64_t session_offset_address(struct stack_session *session, uint32_t module, uint64_t offset);
 

@@ -47,7 +47,8 @@ static void compare_tables(const struct gathering *g, const struct csni_gsym_nam
     }
     uint64_t at = (uint64_t)(stored - g->gsym->bytes.ptr);
     if (i == names->count)
-        csni_fail(problem, CSN_E_FORMAT, names_name, at + 8, "0x%x before the magic number, need 0", csni_get32(stored + 8, names->big));
+        csni_fail(problem, CSN_E_FORMAT, names_name, at + 8, "0x%x before the magic number, need 0",
+                  csni_get32(stored + 8, names->big));
     else
         csni_fail(problem, CSN_E_FORMAT, names_name, at,
                   "entry %u is 0x%08x of function %u, need 0x%08x of function %u as the names have it", i,
