@@ -844,6 +844,48 @@ def test_lines_that_are_no_frames(callsign, line):
         assert (done.returncode, done.stdout) == (1, ""), done.stdout
 
 
+@pytest.mark.parametrize("lines", [
+    "\t/src/shapes.go:12 +0x1d",                              # the function of which was cut off
+    "goroutine 1 [running]:\n\t/src/shapes.go:12 +0x1d",
+])
+def test_places_of_go_without_a_function(callsign, lines):
+    done = callsign.run("stack", "--in-place", "--no-search", *LIB, stdin=lines + "\n")
+    assert (done.returncode, done.stdout) == (1, lines + "\n"), done.stderr
+
+
+def test_commits_are_no_frames_of_bpftrace(callsign):
+    """git log --format="%x09%h %d": two blanks, and a '+' within a tag."""
+    line = "\t4f2a91c  (HEAD -> main, tag: v1.2+3)\n"
+    done = callsign.run("stack", "--in-place", "--no-search", "--format", "bpftrace", *LIB, stdin=line)
+    assert (done.returncode, done.stdout) == (1, line), done.stderr
+
+
+@pytest.mark.parametrize("name", [
+    "<! as core::fmt::Debug>::fmt", "core::ptr::drop_in_place::<fn() -> !>", "core::result::Result<(),!>::ok",
+    "<&! as core::fmt::Debug>::fmt", "<[!; 3] as core::fmt::Debug>::fmt", "<(!, u8) as core::fmt::Debug>::fmt",
+])
+def test_the_never_type_of_rust_ends_no_module_of_webassembly(callsign, tmp_path, name):
+    functions = [{"start": 0x401000, "size": 64, "name": name, "line": 5}]
+    index = gsym_make.write(tmp_path / "app.gsym", functions, base=0x400000, source=("/opt/app", "app.rs"))
+    line = f"   0:           0x401010 - {name}"
+    done = callsign.good("stack", "--in-place", "--no-search", "-i", index, stdin=line + "\n")
+    assert done == f"{line} ({name} at /opt/app/app.rs:5)\n"
+
+
+def test_offsets_in_the_format_of_sanitizers(callsign):
+    """stack_trace_format="    #%n %p in %f + %o": of coredumpctl are those in brackets alone."""
+    line = "    #0 0x10000066 in orders_load"
+    done = callsign.good("stack", "--in-place", "--no-search", *FIXED, stdin=f"{line} + 0x9\n")
+    assert done == f"{line} {L}22\n"
+
+
+@pytest.mark.parametrize("line", ["0x8", "vectors+0x8", "#0 0x8 in ?? ()"])
+def test_addresses_of_one_digit(callsign, tmp_path, line):
+    functions = [{"start": 0, "size": 16, "name": "reset", "line": 3}]
+    index = gsym_make.write(tmp_path / "vectors.gsym", functions, base=0, source=("/opt/app", "start.c"))
+    assert "reset" in callsign.good("stack", "--json", "--no-search", "-i", index, stdin=line + "\n")
+
+
 def test_summary_counts_by_reason(callsign):
     done = callsign.run("stack", "--no-search", *LIB, stdin="liborders.so+0x1161\nlibc.so.6+0x10\nliborders.so+0xfff0\n0x10\n\n")
     assert done.stderr == ("1 stacks, 4 frames: 1 named, 3 not (1: the address is after the end of the function that starts before it; "

@@ -115,13 +115,13 @@ static bool read_url(struct csn_str line, struct line_frame *out) {
     return true;
 }
 
-/* "0:     0x56 - orders.wasm!parse_line" */
+/* "0:     0x56 - orders.wasm!parse_line"; in "<! as core::fmt::Debug>::fmt" and "FnOnce<fn() -> !>" of Rust, '!' is a type. */
 static bool read_wasmtime(struct csn_str line, struct line_frame *out) {
     struct line_scan s = scan_on(line);
     size_t mark;
     scan_blanks(&s);
     if (!scan_number(&s, 10, &out->number) || !scan_text(&s, ": ") || (scan_blanks(&s), !scan_hex(&s, &out->value))) return false;
-    if (!scan_text(&s, " - ") || !scan_find(&s, "!", &mark) || mark == s.at) return false;
+    if (!scan_text(&s, " - ") || !scan_find(&s, "!", &mark) || strchr(" <([&,", line.ptr[mark - 1])) return false;
     out->module = (struct csn_str){ line.ptr + s.at, mark - s.at };
     if (out->module.ptr[0] == '<') out->module.len = 0;
     return true;
