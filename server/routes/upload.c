@@ -50,7 +50,7 @@ enum http_done upload_file(struct http_request *request) {
     pool_refresh(server->pool);
     if (status != STORE_OK || !uploaded.count) {
         text_free(&more);
-        return respond_store(request, status == STORE_OK || status == STORE_NONE ? STORE_REJECTED : status, why);
+        return respond_store(request, status == STORE_OK ? STORE_REJECTED : status, why);
     }
     atomic_fetch_add(&server->metrics.uploads, 1);
     atomic_fetch_add(&server->metrics.upload_bytes, request->body_size);

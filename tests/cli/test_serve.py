@@ -162,7 +162,9 @@ def test_v5_legacy_and_v4(server, images):
 @pytest.mark.parametrize("body", [
     b"", b"{", b"[]", b"{}", b'{"jobs":[]}', b'{"jobs":{}}', b'{"memoryMap":[],"stacks":[]}', b'{"memoryMap":[["a"]],"stacks":[[]]}',
     b'{"memoryMap":[["../a","00"]],"stacks":[[]]}', b'{"memoryMap":[["a","zz"]],"stacks":[[]]}', b'{"memoryMap":[],"stacks":[[[0,1]]]}',
-    b'{"memoryMap":[],"stacks":[[[-2,1]]]}', b'{"memoryMap":[],"stacks":[[[-1,-2]]]}', b'{"memoryMap":[],"stacks":[[[-1,"1"]]]}'])
+    b'{"memoryMap":[],"stacks":[[[-2,1]]]}', b'{"memoryMap":[],"stacks":[[[-1,-2]]]}', b'{"memoryMap":[],"stacks":[[[-1,"1"]]]}',
+    b'{"memoryMap":[["a","00","b"]],"stacks":[[]]}', b'{"memoryMap":[[1,"00"]],"stacks":[[]]}',
+    b'{"memoryMap":[["a",1]],"stacks":[[]]}'])
 def test_v5_refuses(server, body):
     assert server.json("POST", "/symbolicate/v5", body, status=400)["title"]
 

@@ -160,6 +160,20 @@ def test_a_body_without_end(callsign, store, images, tmp_path, head):
         assert sum(path.stat().st_size for path in (store / ".callsign" / "incoming").iterdir()) == 0
 
 
+@pytest.mark.parametrize("head", ["POST /symbolicate/v5", "PUT /v1/store/x\r\nAuthorization: Bearer t"])
+def test_a_body_that_becomes_too_large_is_told(callsign, store, tmp_path, head):
+    """In chunks: no header says so before."""
+    (tmp_path / "tokens").write_text("t\n")
+    line, _, header = head.partition("\r\n")
+    head = "\r\n".join([f"{line} HTTP/1.1", "Host: x", *filter(None, [header]), "Transfer-Encoding: chunked", "", ""])
+    limits = ("--set", "max-upload=1M", "--set", "max-body=1M")
+    with Server(callsign, store, "--upload-token-file", tmp_path / "tokens", *limits) as server, \
+            socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.settimeout(60)
+        client.sendall(head.encode() + b"%x\r\n" % (MIB + 1) + b" " * (MIB + 1) + b"\r\n0\r\n\r\n")
+        assert client.recv(100).startswith(b"HTTP/1.1 413")
+
+
 HEADS = {"a long line": b"GET / HTTP/1.1\r\nX: " + b"a" * (4 * MIB) + b"\r\n\r\n",
          "many lines": b"GET / HTTP/1.1\r\n" + b"a:b\r\n" * 500000 + b"\r\n",
          "a long path": b"GET /" + b"a" * (4 * MIB) + b" HTTP/1.1\r\n\r\n",
@@ -349,6 +363,9 @@ def test_an_image_that_the_disk_does_not_give(callsign, store, images, tmp_path,
         for path in (f"/buildid/{shop.id}/gsym", f"/buildid/{shop.id}/symbolize?addr=0x1060"):
             status, headers, answer = server.ask("GET", path)
             assert status == 503 and "Retry-After" in headers and why in json.loads(answer)["error"], (path, status, answer)
+        for method in ("GET", "POST"):
+            status, headers, answer = server.ask(method, f"/m/{shop.id}/symbolz", b"0x1060" if method == "POST" else None)
+            assert status == 503 and "Retry-After" in headers and why in json.loads(answer)["error"], (method, status, answer)
         status, headers, answer = server.ask("POST", "/v1/symbolicate", json.dumps({"modules": [{"name": "libshop.so", "build_id": shop.id}], "stacks": [[[0, 4192]]]}).encode())
         assert status == 503 and "Retry-After" in headers, (status, answer)
     with Server(callsign, store) as server:
