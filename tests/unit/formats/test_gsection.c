@@ -101,6 +101,13 @@ static void example_bytes(void **state) {
     assert_memory_equal(image.section.items, example_b, 20);
     assert_int_equal(csni_get32(image.section.items + 24, false), sizeof example_strings);
     assert_int_equal(csni_get32(image.section.items + 28, false), 0x00200000); /* the address table */
+    assert_int_equal(image.strings.count, sizeof example_strings);
+    csni_gsection_image_free(&image);
+
+    image = build(&s, 'E', false); /* the strings are within */
+    assert_int_equal(csni_get32(image.section.items + 24, false), sizeof example_strings);
+    assert_memory_equal(image.section.items + csni_get32(image.section.items + 20, false), example_strings, sizeof example_strings);
+    assert_int_equal(image.strings.count, 0);
     csni_gsection_image_free(&image);
     model_sample_deinit(&s);
 
@@ -306,6 +313,73 @@ static void empty_line_table(void **state) {
     }
 }
 
+/* A part of an unknown type whose length counts itself, and nothing else, before a line table. */
+static void unknown_part(void **state) {
+    (void)state;
+    struct model_sample s;
+    model_sample_init(&s, NULL);
+    uint32_t file = model_sample_file(&s, "/s", "a.c");
+    model_sample_function(&s, 0x1000, 0x20, "short");
+    csni_batch_add_row(&s.writer, 0, file, 10);
+    model_sample_function(&s, 0x1020, 0x100, "long");
+    for (uint32_t i = 0; i < 16; i++) csni_batch_add_row(&s.writer, 16 * i, file, 1000 * i + 1);
+    assert_int_equal(model_sample_link(&s), CSN_OK);
+    struct csni_gsection_image image = build(&s, 'A', false);
+    sections = (struct sections){ { image.section.items, image.section.count }, { image.strings.items, image.strings.count } };
+    struct csni_gsection g;
+    assert_int_equal(csni_gsection_parse(&g, sections.section, &home, NULL), CSN_OK);
+    const uint8_t *table = image.section.items + csni_gsym_info_offset(&g.gsym, 0) + CSNI_GSYM_R_PARTS;
+    uint8_t *part = image.section.items + csni_gsym_info_offset(&g.gsym, 1) + CSNI_GSYM_R_PARTS;
+    uint32_t size = CSNI_GSYM_PART_HEADER_SIZE + csni_get32(table + 4, false), room = csni_get32(part + 4, false);
+    assert_true(size + CSNI_GSYM_PART_HEADER_SIZE < room);
+    csni_put32(part, 7, false);
+    csni_put32(part + 4, 4, false);
+    memset(part + CSNI_GSYM_PART_HEADER_SIZE, 0, room - 4);
+    memcpy(part + CSNI_GSYM_PART_HEADER_SIZE, table, size - 4);
+    assert_int_equal(csni_gsection_parse(&g, sections.section, &home, NULL), CSN_OK);
+    want_row(&g, 0x1000, 1, 10, 0);
+    want_row(&g, 0x1020, 1, 10, 0);
+    csni_gsection_image_free(&image);
+    model_sample_deinit(&s);
+}
+
+/* The scripts of 2017 wrote the row that stands at the function's end. Of other writers it is a fault. */
+static void rows_at_the_end(void **state) {
+    (void)state;
+    static const uint32_t writers[] = { CSN_REVISION_A, CSN_REVISION_E };
+    for (unsigned i = 0; i < 2; i++) {
+        struct model_sample s;
+        model_sample_init(&s, NULL);
+        uint32_t file = model_sample_file(&s, "/s", "a.c");
+        for (uint64_t start = 0x1000; start <= 0x1020; start += 0x20) {
+            model_sample_function(&s, start, 0x20, start == 0x1000 ? "first" : "second");
+            csni_batch_add_row(&s.writer, 0, file, 10);
+            csni_batch_add_row(&s.writer, 4, file, 11);
+        }
+        assert_int_equal(model_sample_link(&s), CSN_OK);
+        struct csn_bytes object = object_of(&s, writers[i]), again;
+        struct csni_span section;
+        assert_int_equal(csni_section_find_index((struct csni_span){ object.ptr, object.size }, &section, NULL), CSN_OK);
+        struct csn_index *index = opened(object.ptr, object.size);
+        struct csn_record record;
+        assert_int_equal(csn_index_record(index, 0, &record, NULL), CSN_OK);
+        csn_index_close(index);
+        csni_put32(object.ptr + (section.ptr - object.ptr) + record.offset, 4, false);
+        index = opened(object.ptr, object.size);
+        struct csn_verify_counts counts;
+        assert_int_equal(csn_index_verify(index, NULL, NULL, &counts, NULL), CSN_OK);
+        assert_int_equal(counts.problems, i);
+        want_answer(index, 0x1003, "first+3 /s/a.c:10");
+        csn_index_close(index);
+        struct csn_convert_report report = { 0 };
+        assert_true(csn_convert_memory(object.ptr, object.size, NULL, &again, &report, NULL) >= 0);
+        assert_int_equal(report.events[CSN_EVENT_LINE_NOT_ASCENDING].count, i);
+        csn_bytes_free(&again);
+        csn_bytes_free(&object);
+        model_sample_deinit(&s);
+    }
+}
+
 static void names_of_strings(void **state) {
     (void)state;
     struct csn_error err = CSN_ERROR_INIT;
@@ -413,7 +487,7 @@ static uint32_t string_at(struct csni_span table, const char *text, bool whole) 
     uint32_t *at = calloc(s.model.string_count, sizeof *at);
     assert_non_null(at);
     assert_int_equal(csni_gsection_find_strings(&s.model, table, whole, at, NULL), CSN_OK);
-    uint32_t found = at[s.model.string_count - 1];
+    uint32_t found = at[*text ? s.model.string_count - 1 : 0];
     free(at);
     model_sample_deinit(&s);
     return found;
@@ -429,6 +503,9 @@ static void strings_found_in_others(void **state) {
     assert_int_equal(string_at(table, "tion", true), CSNI_NO_STRING);
     assert_int_equal(string_at(table, "tion", false), 13);
     assert_int_equal(string_at(table, "missing", false), CSNI_NO_STRING);
+    assert_int_equal(string_at(table, "", false), 5);
+    assert_int_equal(string_at(table, "", true), 27);
+    assert_int_equal(string_at((struct csni_span){ table.ptr, 6 }, "", true), CSNI_NO_STRING);
     table.size -= 1; /* "tail" without its NUL */
     assert_int_equal(string_at(table, "tail", false), CSNI_NO_STRING);
 }
@@ -738,6 +815,7 @@ int main(void) {
         cmocka_unit_test(shared_strings),         cmocka_unit_test(round_trips),
         cmocka_unit_test(build_id_that_is_lost),  cmocka_unit_test(every_truncation),
         cmocka_unit_test(flipped_bits),           cmocka_unit_test(allocation_failures),
+        cmocka_unit_test(unknown_part),           cmocka_unit_test(rows_at_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,24 @@ static void rules(void **state) {
                    0x41, 0x0c, 0xc0, 1, 8, 0x41, 0x0e, 16);
 }
 
+/* That the return address is in the program counter need not be told: $rip of x86-64, $eip of x86. */
+static void return_address_in_a_register(void **state) {
+    (void)state;
+    static const struct { const char *arch; uint8_t pc, stack; const char *want; } machines[] = {
+        { "x86_64", 16, 7, "STACK CFI INIT 1000 100 .cfa: $rsp 8 +\n" },
+        { "i386", 8, 4, "STACK CFI INIT 1000 100 .cfa: $esp 8 +\n" },
+    };
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        struct wire w;
+        wire_init(&w, false);
+        const uint8_t cie[] = { 0x0c, machines[i].stack, 8 }, code[] = { 0x09, 16, machines[i].pc };
+        unwind_sample_put(&w, cie, sizeof cie, code, sizeof code);
+        struct csni_frame_section section = unwind_sample_section(&w);
+        expect_text(&section, machines[i].arch, machines[i].want, 0);
+        wire_deinit(&w);
+    }
+}
+
 /* A register that is as on entry again has to be told: readers would go on with where it was saved. */
 static void restored(void **state) {
     (void)state;
@@ -350,7 +368,8 @@ static void out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(advances), cmocka_unit_test(rules), cmocka_unit_test(restored), cmocka_unit_test(expressions),
+        cmocka_unit_test(advances), cmocka_unit_test(rules), cmocka_unit_test(return_address_in_a_register),
+        cmocka_unit_test(restored), cmocka_unit_test(expressions),
         cmocka_unit_test(depends_on_the_address), cmocka_unit_test(shrinks_with_the_address), cmocka_unit_test(other_machines),
         cmocka_unit_test(several_cies), cmocka_unit_test(advances_far), cmocka_unit_test(work_is_told_once),
         cmocka_unit_test(swapped_registers), cmocka_unit_test(damage),
