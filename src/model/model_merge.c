@@ -177,6 +177,17 @@ static void bind_labels(const struct merging *g, const struct csni_key *keys, si
     }
 }
 
+/* Of a symbol: whether debug information tells that the function of its name was folded into another one here. */
+static bool is_folded_symbol(const struct merging *g, const struct csni_key *keys, size_t count, const struct csni_key *symbol) {
+    enum { PAIRS_MAX = 1 << 16 };
+    if (class_of(csni_key_function(g->model, symbol)) != KNOWN_BY_SYMBOL || count > PAIRS_MAX / count) return false;
+    for (size_t i = 0; i < count; i++)
+        if (csni_key_function(g->model, &keys[i])->source == CSNI_SOURCE_FOLDED &&
+            csni_str_equal(name_of(g, &keys[i]), name_of(g, symbol)))
+            return true;
+    return false;
+}
+
 /* How well a function stands for its code: a folded one is not at home here; then second names, local names, others. */
 static unsigned rank_of(const struct merging *g, const struct csni_key *k, bool has_strong) {
     const struct csni_function *f = csni_key_function(g->model, k);
@@ -192,7 +203,7 @@ static size_t top_of(const struct merging *g, const struct csni_key *keys, size_
     size_t top = 0;
     unsigned best = 0;
     for (size_t i = 0; i < count; i++) {
-        unsigned rank = rank_of(g, &keys[i], has_strong);
+        unsigned rank = is_folded_symbol(g, keys, count, &keys[i]) ? 0 : 1 + rank_of(g, &keys[i], has_strong);
         if (rank < best) continue;
         best = rank;
         top = i;

@@ -324,3 +324,27 @@ def test_macho(callsign, tmp_path, arch, source):
         assert f["lines"][0]["line"] == line_of(MACHO_MAIN, mark), name
         assert f["call_sites"][0]["patterns"] == ["^outside$"]
         assert f["call_sites"][0].get("recovered", False) == (source == "dsym" and name != "alpha")
+
+
+def test_calls_of_a_folded_function_whose_kept_code_is_unknown(callsign, tmp_path):
+    """Where they return to is lost, and no debug information has it: not that of a function behind, whose calls are the same."""
+    code = "int outside(int), last(int);\n" \
+        "int {0}(int x) {{ if (__builtin_expect(x == 1, 1)) return last(x); return (x ^ {1}) + outside(x); }}\n"
+    (tmp_path / "kept.c").write_text(code.format("alpha", "0x1234567"))
+    (tmp_path / "folded.c").write_text(code.format("beta", "0x1234567") + code.format("behind", "0x7654321"))
+    flags = ("--target=x86_64-linux-gnu", "-O2", "-fPIC", "-ffunction-sections", "-c")
+    run(tmp_path, need("clang-22"), *flags, "kept.c")
+    run(tmp_path, "clang-22", *flags, "-g", "folded.c")
+    run(tmp_path, need("ld.lld-22"), "-shared", "--icf=all", "kept.o", "folded.o", "-o", "app")
+    out = tmp_path / "out"
+    done = callsign.run("convert", "--merged-functions", "--call-sites", "dwarf", tmp_path / "app", "-o", out)
+    assert done.returncode == 0 and "call-site-without-place (first: beta)" in done.stderr, done.stderr
+    callsign.good("verify", out)
+    records = [json.loads(line).get("function") for line in callsign.good("dump", "--json", out).splitlines()]
+    kept = next(f for f in records if f and f.get("name") == "alpha")  # the folded function is not at home here
+    assert [f["name"] for f in kept["merged"]] == ["beta"]
+    assert kept["lines"][0]["line"] == kept["merged"][0]["lines"][0]["line"] == 2
+    assert not any(f.get("call_sites") for f in [kept, *kept["merged"]])
+    behind = next(f for f in records if f and f.get("name") == "behind")
+    calls = {(site.get("tail", False), *site["patterns"]) for site in behind["call_sites"]}
+    assert calls == {(True, "^last$"), (False, "^outside$")}

@@ -86,6 +86,14 @@ static void a_folded_one_is_not_on_top(void **state) {
     symbol(&s, 0x10, 8, "folded", false);
     symbol(&s, 0x10, 8, "kept", false);
     expect(&s, "kept+8(folded name)");
+    /* Nor is its symbol, where only one tells of the code that was kept; they are one function. */
+    for (int is_weak = 0; is_weak < 2; is_weak++) {
+        begin(&s, CSN_MERGE_ALL);
+        symbol(&s, 0x10, 8, "kept", is_weak);
+        symbol(&s, 0x10, 8, "folded", false);
+        add(&s, 0x10, 8, "folded", CSNI_SOURCE_FOLDED, 1);
+        expect(&s, "kept+8(folded)");
+    }
 }
 
 static void sizes_that_are_not_known(void **state) {
