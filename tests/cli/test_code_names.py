@@ -96,6 +96,19 @@ def test_stubs_of_functions_that_are_chosen_at_the_start(callsign, flag, tmp_pat
     assert f"*ABS*+{symbols(tmp_path / 'chosen')['resolver']:#x}@plt" in stubs.values() and labels.items() <= stubs.items()
 
 
+@pytest.mark.parametrize("order", ["be8", "be32"])
+def test_stubs_of_big_endian_arm(callsign, order, tmp_path):
+    """Instructions are little-endian with BE8, and big-endian with BE32."""
+    (tmp_path / "calls.c").write_text("int other(int); int puts(const char *); int f(void) { return puts(\"x\") + other(3); }\n")
+    flags = ("-mbig-endian", f"-m{order}", "-fPIC", "-shared", "-nostdlib")
+    run(tmp_path, need("arm-linux-gnueabihf-gcc"), *flags, "calls.c", "-o", "calls")
+    assert ("BE8" in run(tmp_path, "readelf", "-h", "calls")) == (order == "be8")
+    found = functions(callsign, tmp_path / "calls", tmp_path / "index")
+    listing = run(tmp_path, "arm-linux-gnueabihf-objdump", "-d", "calls")
+    labels = {int(a, 16): (name, 12) for a, name in re.findall(r"^([0-9a-f]+) <(.*@plt)>:$", listing, re.M)}
+    assert len(labels) == 2 and {start: f for start, f in found.items() if f[0].endswith("@plt")} == labels
+
+
 CALLERS = {
     "sh4": "caller{0}: mov.l 1f, r1\n    rts\n    nop\n    .align 2\n1:  .long {1}{at_plt}\n",
     "alpha": "caller{0}: ldgp $29, 0($27)\n    ldq $27, {1}($29) !literal!{0}\n    jsr $26, ($27), 0 !lituse_jsr!{0}\n",
@@ -216,6 +229,28 @@ second: nop
     found = functions(callsign, tmp_path / "ends", tmp_path / "index")
     at = symbols(tmp_path / "ends")
     assert found == {at["first"]: ("first", 2), at["second"]: ("second", 1)}
+
+
+def test_a_second_name_without_size_gives_way(callsign, tmp_path):
+    """To the function that begins there and has a size: what lies between two functions is of neither."""
+    (tmp_path / "names.s").write_text("""
+    .text
+    .globl whole, second, next
+    .type whole, @function
+    .type second, @function
+    .type next, @function
+whole:
+second:
+    nop
+    .size whole, 1
+    .skip 15
+next:
+    nop
+    .size next, 1
+""")
+    run(tmp_path, "gcc", "-nostdlib", "-shared", "names.s", "-o", "names", "-Wl,-z,noexecstack")
+    at = symbols(tmp_path / "names")
+    assert functions(callsign, tmp_path / "names", tmp_path / "index") == {at["whole"]: ("whole", 1), at["next"]: ("next", 1)}
 
 
 def test_labels_of_assemblers_are_no_names(callsign, tmp_path):

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "object/find/section_find.h"
 #include "support/macho_sample.h"
 #include "object/macho/macho_layout.h"
 #include "support/object_sample.h"
@@ -138,6 +139,24 @@ static void code_of_dsym_has_no_bytes(void **state) {
 }
 
 /* The offset field wraps at 4 GB; segment and address tell the rest. */
+/* The section's header without its bytes, in a file that tells of another. */
+static void index_section_without_bytes(void **state) {
+    (void)state;
+    static const uint8_t kinds[] = { S_ZEROFILL, S_GB_ZEROFILL, S_THREAD_LOCAL_ZEROFILL };
+    for (size_t i = 0; i < sizeof kinds; i++) {
+        struct macho_sample_file f;
+        struct csni_span found;
+        macho_sample_begin(&f, true, false);
+        wire_macho_add_segment(&f.macho, "__GSYM", MACHO_SAMPLE_BASE + 0x1000, 0x100, 1);
+        struct csni_span none = { NULL, 0 };
+        wire_macho_add(&f.macho, "__GSYM", "__gsym", MACHO_SAMPLE_BASE + 0x1000, kinds[i], none)->size = 0x100;
+        wire_macho_build(&f.macho, &f.wire, NULL);
+        assert_int_equal(csni_section_find_index(wire_span(&f.wire), &found, &f.err), CSN_E_UNSUPPORTED);
+        assert_string_equal(csn_error_text(&f.err), "section __gsym has no bytes in this file");
+        macho_sample_end(&f);
+    }
+}
+
 static void offsets_beyond_4_gb(void **state) {
     (void)state;
     struct macho_sample_file f;
@@ -273,6 +292,7 @@ int main(void) {
         cmocka_unit_test(tells_kinds_apart),
         cmocka_unit_test(names_machines),
         cmocka_unit_test(code_of_dsym_has_no_bytes),
+        cmocka_unit_test(index_section_without_bytes),
         cmocka_unit_test(offsets_beyond_4_gb),
         cmocka_unit_test(finds_compressed_sections),
         cmocka_unit_test(names_bad_fields),

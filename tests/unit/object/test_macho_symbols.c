@@ -131,6 +131,22 @@ static void counts_damaged_symbols(void **state) {
     macho_sample_end(&f);
 }
 
+/* A table of strings that is cut off holds no names; it is no reason to have symbols without one. */
+static void names_beyond_the_strings_are_damaged(void **state) {
+    (void)state;
+    static const struct wire_macho_symbol symbols[] = { { "_near", N_SECT, 1, 0, 0x10100 }, { "_far", N_SECT, 1, 0, 0x10108 } };
+    static const struct expected expected[] = { { "near", 0x10100, 0, 1, FUNCTION, LOCAL, true } };
+    struct macho_sample_file f;
+    struct wire_macho_places places;
+    open_with(&f, symbols, 2);
+    wire_macho_build(&f.macho, &f.wire, &places);
+    (void)wire_span(&f.wire);
+    wire_patch(&f.wire, places.symtab + 20, 1 + sizeof "_near", 4); /* strsize */
+    assert_int_equal(csni_object_open((struct csni_span){ f.wire.bytes, f.wire.size }, NULL, &f.object, NULL), CSN_OK);
+    check_symbols(f.object, CSNI_SYMBOLS_STATIC, expected, 1, 1);
+    macho_sample_end(&f);
+}
+
 static void removes_thumb_bits(void **state) {
     (void)state;
     static const struct wire_macho_symbol symbols[] = {
@@ -279,6 +295,7 @@ int main(void) {
         cmocka_unit_test(knows_files_without_tables),
         cmocka_unit_test(only_stabs_are_no_symbols),
         cmocka_unit_test(counts_damaged_symbols),
+        cmocka_unit_test(names_beyond_the_strings_are_damaged),
         cmocka_unit_test(removes_thumb_bits),
         cmocka_unit_test(assembler_labels_are_no_functions),
         cmocka_unit_test(reads_function_starts),

@@ -132,6 +132,9 @@ static void names_bad_slices(void **state) {
     struct csn_error err = CSN_ERROR_INIT;
     assert_int_equal(csni_object_open((struct csni_span){ short_table, 40 }, NULL, &object, &err), CSN_E_TRUNCATED);
     assert_string_equal(csn_error_text(&err), "universal file: 2 architectures take 48 bytes, but the file has 40");
+    static const uint8_t table_alone[28] = { 0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 1, 1, 0, 0, 7, 0, 0, 0, 3, 0, 0, 0, 28, 0, 0, 0, 4 };
+    assert_int_equal(csni_object_open((struct csni_span){ table_alone, 28 }, NULL, &object, &err), CSN_E_TRUNCATED);
+    assert_string_equal(csn_error_text(&err), "universal file: slice x86_64: 0x4 bytes at 0x1c, but the file has 0x1c bytes");
 }
 
 static void use_slices(struct csni_span file) {
