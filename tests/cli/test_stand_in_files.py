@@ -157,6 +157,58 @@ def test_gsymutil_with_empty_ranges_in_lists_by_index(folder, tmp_path):  # noqa
     assert theirs == ours and ours[1].count(b"\0f") == 4
 
 
+# Functions of a namespace whose names are mangled, or look so.
+CLONES = r"""
+.globl _start
+_start: .zero 64
+.section .debug_abbrev,"",@progbits
+.uleb128 1,0x11
+.byte 1
+.uleb128 3,8,0x13,0xb,0x11,1,0x12,6
+.byte 0,0
+.uleb128 2,0x39
+.byte 1
+.uleb128 3,8
+.byte 0,0
+.uleb128 3,0x2e
+.byte 0
+.uleb128 3,8,0x11,1,0x12,6
+.byte 0,0,0
+.section .debug_info,"",@progbits
+.long .Lend-.Lver
+.Lver: .short 4
+.long .debug_abbrev
+.byte 8
+.uleb128 1
+.asciz "a.cc"
+.byte 4
+.quad _start
+.long 64
+.uleb128 2
+.asciz "a"
+.set at,0
+.irp name,_ZN1a1bEi.isra.0,_ZN1a1cEi.part.1,_ZN1a1dEi,e.isra.0,_Y.part.0
+.uleb128 3
+.asciz "\name"
+.quad _start + at
+.long 8
+.set at,at+8
+.endr
+.byte 0,0
+.Lend:
+"""
+
+
+def test_gsymutil_with_parts_of_functions(folder, tmp_path):  # noqa: F811
+    """GCC names them in DW_AT_name, mangled: LLVM puts no namespace before those."""
+    (tmp_path / "p.s").write_text(CLONES)
+    subprocess.run([need("gcc"), "-nostdlib", "-no-pie", "p.s", "-o", "p"], cwd=tmp_path, check=True)
+    theirs, ours = converted_by_both(pair_for("llvm-gsymutil", folder), "p", tmp_path)
+    assert theirs == ours
+    names = (b"_ZN1a1bEi.isra.0", b"_ZN1a1cEi.part.1", b"a::_ZN1a1dEi", b"a::e.isra.0", b"a::_Y.part.0")
+    assert all(b"\0" + name in ours[1] for name in names)
+
+
 # Each function within the one before, with a call inlined into it in front of that; and DIEs of which each has two origins.
 NESTED = """
 .globl _start

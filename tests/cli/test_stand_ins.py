@@ -689,6 +689,55 @@ def test_file_of_a_symbol_in_a_unit_without_rows(size, source, folder, tmp_path)
         assert pair.run("ours", [f"--obj={path}"], lines, tmp_path, environment).out.startswith(expected)
 
 
+# one range of a unit, two sequences of rows, and bytes between them
+TWO_SEQUENCES = """
+        .file 1 "x.c"
+        .section .text.a,"ax",@progbits
+a:      .loc 1 3
+        nop
+        nop
+        .section .text.b,"ax",@progbits
+        .balign 64
+        .globl _start
+_start: .loc 1 7
+        ret
+end:
+        .section .debug_line,"",@progbits
+lines:
+        .section .debug_abbrev,"",@progbits
+        .byte 1, 0x11, 0, 0x11, 1, 0x12, 1, 0x10, 0x17, 0, 0, 0
+        .section .debug_info,"",@progbits
+        .long 2f-1f
+1:      .value 4
+        .long 0
+        .byte 8, 1
+        .quad a, end
+        .long lines
+2:
+"""
+
+
+@pytest.mark.parametrize("dialect, arguments", [("addr2line", ["-fe", "large"]), ("llvm-symbolizer", ["--obj=large"])])
+def test_kept_rows_end_with_their_sequence(dialect, arguments, folder, tmp_path):
+    """Also where the unit goes on."""
+    pair = pair_for(dialect, folder)
+    (tmp_path / "x.s").write_text(TWO_SEQUENCES)
+    done = subprocess.run(["gcc", "-nostdlib", "-static", "-o", "x", "x.s"], cwd=tmp_path, capture_output=True, check=False)
+    if done.returncode or platform.machine() != "x86_64":
+        pytest.skip("no x86-64 compiler")
+    path = made_large(tmp_path / "x", tmp_path / "large")
+    places = stand_in_draws.code_addresses(path)
+    start = max(places, key=places.count)[0]
+    lines = b"".join(b"0x%x\n" % (start + i) for i in range(70)) * 3
+    environment = dict(os.environ, CALLSIGN_CACHE=str(tmp_path / "cache"))
+    expected = pair.run("theirs", arguments, lines, tmp_path)
+    assert b"x.c:3" in expected.out and b"x.c:7" in expected.out and expected.out.count(b"x.c:3") == 2 * 3
+    for _ in range(2):
+        assert pair.run("ours", arguments, lines, tmp_path, environment) == expected
+        wait_for(lambda: [path for path in (tmp_path / "cache/addresses").glob("*") if "." not in path.name])
+        shutil.rmtree(tmp_path / "cache/answers", ignore_errors=True)
+
+
 def test_files_of_a_process_are_found(folder, programs, tmp_path):
     pair = pair_for("eu-addr2line", folder)
     names = [name for name in ("c-gcc", "c-nopie", "cc-gcc", "c-nodebug") if name in programs]

@@ -280,7 +280,6 @@ static void collect_rows(struct making *k, uint64_t low, uint64_t high) {
         const struct bfd_sequence *s = &l->sequences[i];
         k->steps += s->count;
         add_bound(k, s->low, low, high);
-        add_bound(k, s->end, low, high);
         for (size_t r = s->first; r < s->first + s->count; r++) add_bound(k, l->rows[r].addr, low, high);
     }
     k->bounds.count = sort_addresses(k->bounds.items, k->bounds.count);
