@@ -191,13 +191,11 @@ static const struct csn_index *find_running(struct lookup_target *target, const 
 static void resolve_module(struct lookup_target *target, struct target_module *module) {
     const struct csn_process_module *m = &module->module;
     struct module_names names = { .name = m->path, .id = { .size = m->build_id_size } };
-    struct csn_index_info info;
     if (m->build_id_size) memcpy(names.id.bytes, m->build_id, m->build_id_size);
     const struct csn_index *index =
         target->is_running ? find_running(target, m, &names) : module_store_find(target->store, &names, false);
     if (!index || !index_query_init(&module->query, index, target->mode)) return;
-    csn_index_get_info(index, &info, sizeof(info));
-    module->bias = csn_process_module_bias(m, info.base_address);
+    module->bias = module_bias(m, index);
 }
 
 /* Its index, opened at first use. NULL: there is none. */

@@ -445,6 +445,21 @@ def test_breakpad_of_an_index_with_the_base_of_its_first_function(callsign, tmp_
     assert f"{base + 20:#x}: f1 + 4" in stack
 
 
+@pytest.mark.parametrize("base, load", [(0x140001010, 0x7ff6a0000000), (0x140001010, 0x140000000), (0x140000000, 0x7ff6a0000000)])
+def test_pcs_in_a_pe_image_whose_index_has_the_base_of_its_first_function(callsign, tmp_path, base, load):
+    """Offsets counted from the image's first byte, but the pcs of a listed image from the first function: other functions were named."""
+    functions = [{"start": 0x140001010 + k * 16, "size": 16, "name": f"f{k}", "line": 1} for k in range(512)]
+    gsym_make.write(tmp_path / "app.gsym", functions, base=base)
+    begin, end, pc = (f"{addr >> 32:08x}`{addr & 0xffffffff:08x}" for addr in (load, load + 0x10000, load + 0x1024))
+    log = (f"start             end                 module name\n{begin} {end}   app        (deferred)\n0:000> k\n"
+           f"000000ab`cdeff5a8 {pc}     app!f0+0x4\n000000ab`cdeff5b8 {pc}     0x{pc}\n")
+    out = callsign.good("stack", "--no-search", "-i", f"app={tmp_path / 'app.gsym'}", "-f", "windbg", stdin=log)
+    assert "#1   app 0x140001024: f1 + 4" in out, out
+    (tmp_path / "report").write_text(f"Binary Images:\n  0x{load:x} - 0x{load + 0xffff:x} app x86_64  "
+                                     f"<01020304050607080910111213141516> {tmp_path / 'app'}\n")
+    assert "f1 + 4" in callsign.good("lookup", "--maps", tmp_path / "report", f"{load + 0x1024:#x}")
+
+
 @pytest.mark.parametrize("form", ["sym", "gsym", "gsym-section"])
 def test_public_symbol_before_all_functions(callsign, tmp_path, form):
     """Whatever kind of record the lowest address has, addresses count from the first byte. A section had that address for its base then."""

@@ -71,8 +71,8 @@ static bool use_module(struct stack_modules *modules, const struct csn_process_m
     struct stack_session *session = modules->session;
     const struct module_names names = names_of(found);
     if (!session_add_module(session, &names, found->start, found->end, 0, out)) return false;
-    const bool has_index = session_index(session, *out) != NULL;
-    session->modules->items[*out].bias = has_index ? csn_process_module_bias(found, session_image_base(session, *out)) : found->bias;
+    const struct csn_index *index = session_index(session, *out);
+    session->modules->items[*out].bias = index ? module_bias(found, index) : found->bias;
     return true;
 }
 

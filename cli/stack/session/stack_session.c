@@ -133,29 +133,20 @@ uint64_t session_image_base(struct stack_session *session, uint32_t module) {
     return info.base_address;
 }
 
-enum { LOWEST_IMAGE = 1 << 16, IMAGE_ALIGN = 1 << 16 };
-
-static bool get_first_start(struct stack_session *session, uint32_t module, uint64_t *out) {
-    const struct csn_index *index = session_index(session, module);
-    return index && csn_index_function_start(index, 0, out, NULL) == CSN_OK;
-}
-
-/* llvm-gsymutil takes the first function for the base of a PE image, which begins at a multiple of 64 KiB, as a rule above 4 GiB.
- * Only kernels begin with a function. */
 uint64_t session_first_byte(struct stack_session *session, uint32_t module) {
-    const uint64_t base = session_image_base(session, module);
-    uint64_t first;
-    const bool may_be_pe = base >> 32 && !(base >> 63);
-    return may_be_pe && get_first_start(session, module, &first) && first == base ? base & ~(uint64_t)(IMAGE_ALIGN - 1) : base;
+    const struct csn_index *index = session_index(session, module);
+    return index ? module_first_byte(index) : 0;
 }
 
 /* An image has headers before its first function, and none is linked to lie below 64 KiB: an index with another base may be of one
  * that begins at 0. */
 uint64_t session_offset_address(struct stack_session *session, uint32_t module, uint64_t offset) {
+    enum { LOWEST_IMAGE = 1 << 16 };
+    const struct csn_index *index = session_index(session, module);
     const uint64_t base = session_first_byte(session, module);
     uint64_t first;
-    if (offset < base || !session_index(session, module)) return offset + base;
-    const bool has_headers = base >= LOWEST_IMAGE && get_first_start(session, module, &first) && first > base;
+    if (offset < base || !index) return offset + base;
+    const bool has_headers = base >= LOWEST_IMAGE && csn_index_function_start(index, 0, &first, NULL) == CSN_OK && first > base;
     return has_headers ? offset + base : offset;
 }
 
