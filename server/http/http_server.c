@@ -108,19 +108,35 @@ static void begin_file(struct http_request *request) {
     reject(request, is_full(errno) ? 507 : 503, why);
 }
 
-static enum MHD_Result count_header(void *count, enum MHD_ValueKind kind, const char *name, const char *value) {
+/* What says where a request ends, and whom it is for. */
+struct framing {
+    size_t lengths, codings, hosts;
+};
+
+static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
+    struct framing *f = context;
     (void)kind, (void)value;
-    *(size_t *)count += strcasecmp(name, "Content-Length") == 0;
+    f->lengths += strcasecmp(name, "Content-Length") == 0;
+    f->codings += strcasecmp(name, "Transfer-Encoding") == 0;
+    f->hosts += strcasecmp(name, "Host") == 0;
     return MHD_YES;
+}
+
+/* Other codings have no end that is known: libmicrohttpd reads on until the client closes. */
+static bool has_unknown_coding(const struct http_request *request) {
+    const char *coding = request_header(request, "Transfer-Encoding");
+    return coding && strcasecmp(coding, "chunked") != 0;
 }
 
 /* RFC 9112, 3.2 and 6.3: a proxy before the server may see other ends of such a request than the server does. */
 static const char *message_fault(const struct http_request *request, const char *version) {
-    size_t lengths = 0;
-    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_header, &lengths);
-    if (lengths > 1) return "the request has several Content-Length";
-    if (lengths && request_header(request, "Transfer-Encoding")) return "the request has both Content-Length and Transfer-Encoding";
-    if (strcmp(version, "HTTP/1.1") == 0 && !request_header(request, "Host")) return "the request has no Host";
+    struct framing f = { .lengths = 0 };
+    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_header, &f);
+    if (f.lengths > 1) return "the request has several Content-Length";
+    if (f.lengths && f.codings) return "the request has both Content-Length and Transfer-Encoding";
+    if (f.codings > 1 || has_unknown_coding(request)) return "the request's Transfer-Encoding is not chunked alone";
+    if (f.hosts > 1) return "the request has several Host";
+    if (strcmp(version, "HTTP/1.1") == 0 && !f.hosts) return "the request has no Host";
     return NULL;
 }
 
@@ -299,7 +315,7 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *connectio
         request = *request_context = begin_request(context, connection, url, method, version);
         if (!request) return MHD_NO;
         /* An answer that comes before its body was read may not arrive: small bodies are read and forgotten. */
-        return request->is_answered && has_large_body(request) ? send_response(request) : MHD_YES;
+        return request->is_answered && (has_large_body(request) || has_unknown_coding(request)) ? send_response(request) : MHD_YES;
     }
     if (*data_size) {
         receive(request, data, *data_size);

@@ -840,7 +840,10 @@ def sent_until_closed(server, text):
 
 
 @pytest.mark.parametrize("head", ["Host: x\r\nContent-Length: 2\r\nContent-Length: 3", "Host: x\r\nContent-Length: 2\r\ncontent-length: 2",
-                                  "Host: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked", "Content-Length: 2"])
+                                  "Host: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked", "Content-Length: 2",
+                                  "Host: x\r\nTransfer-Encoding: chunked, identity", "Host: x\r\nTransfer-Encoding: xchunked",
+                                  "Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity",
+                                  "Host: x\r\nHost: y\r\nContent-Length: 2"])
 def test_requests_that_a_proxy_may_read_otherwise(callsign, store, head):
     """Their second half could be a request of its own behind a proxy that takes the other length."""
     with Server(callsign, store) as server:
