@@ -102,7 +102,11 @@ static bool ends_function(struct csn_str name, size_t at) {
 
 /* What may follow the name of a function: parameters, an ABI tag, a clone's suffix; template arguments before them. */
 static bool ends_name(struct csn_str name, size_t at) {
-    if (at < name.len && name.ptr[at] == '<') at = skip_arguments(name, at);
+    if (at < name.len && name.ptr[at] == '<') {
+        const bool is_operator = at && name.ptr[at - 1] == '<'; /* "operator<<(A)" is not operator< */
+        at = skip_arguments(name, at);
+        if (is_operator && at == name.len && name.ptr[at - 1] != '>') return false;
+    }
     if (at < name.len && name.ptr[at] == '(') return ends_function(name, at);
     return at == name.len || name.ptr[at] == '[' || name.ptr[at] == ' ';
 }

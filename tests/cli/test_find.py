@@ -185,3 +185,14 @@ def test_names_that_are_stored_demangled(callsign, tmp_path):
                          ("ns::half<int>", ["0x20 int ns::half<int>(int)"]), ("ns::Box", ["0x50 ns::Box<int>"]), ("half", []), ("rerun", ["0x40 rerun(int)"])):
         out = callsign.run("find", tmp_path / "a.sym", query).stdout
         assert [line.rpartition(" ")[0].rpartition(" ")[0] for line in out.splitlines()] == found, (query, out)
+
+
+@pytest.mark.parametrize("form", ["gsym", "breakpad"])
+def test_operators_that_begin_like_others(callsign, tmp_path, form):
+    """The second < of operator<< was taken for the beginning of template arguments."""
+    names = ["_Zlt1AS_", "_Zls1Ai", "_ZlS1Ai", "_ZltIiEb1APT_", "_ZlsIiE1AS0_PT_"]
+    starts = {"operator<": ["0x1000", "0x1030"], "operator<<": ["0x1010", "0x1040"], "operator<<=": ["0x1020"]}
+    gsym_make.write(tmp_path / "x.gsym", [{"start": 0x1000 + 16 * k, "size": 16, "name": name} for k, name in enumerate(names)], base=0)
+    callsign.good("convert", "-q", "--to", form, tmp_path / "x.gsym", "-o", tmp_path / "x")
+    for query, found in starts.items():
+        assert [line.split()[0] for line in callsign.run("find", tmp_path / "x", query).stdout.splitlines()] == found
