@@ -205,14 +205,11 @@ static bool try_kernel(struct live_search *search) {
     const uint64_t pid = file->node.running_pid;
     const uint64_t other = search->other_inode; /* not of a file that has the path */
     char path[2 * ROOT_SIZE];
-    int fd;
     snprintf(path, sizeof path, "/proc/%" PRIu64 "/exe", pid);
     if (try_either(search, path)) return true;
     snprintf(path, sizeof path, "/proc/%" PRIu64 "/map_files/%" PRIx64 "-%" PRIx64, pid, file->start, file->end);
     if (try_either(search, path)) return true;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) search->map_files_error = errno;
-    if (fd >= 0) close(fd);
+    if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0) search->map_files_error = errno; /* not opened: it may be a device */
     search->other_inode = other;
     return false;
 }
