@@ -672,3 +672,18 @@ extern "C" int mainCRTStartup() { A a(1), b(2, 3); return a.value + b.value + n:
     convert(callsign, tmp_path / "a.exe", tmp_path / "a.gsym")
     names = re.findall(r'"name":"([^"]+)"', callsign.good("dump", "--json", tmp_path / "a.gsym"))
     assert sorted(names) == ["_ZN1AC1Ei", "_ZN1AC1Eii", "_ZN1AD1Ev", "_ZN1n4halfIiEET_S1_", "_ZN1n4onceEyPK1A", "_ZN1n5twiceExPK1A", "mainCRTStartup"]
+
+
+@pytest.mark.parametrize("public", ["_Reset", "_ZReset", "xReset"])
+def test_names_of_c_that_begin_like_mangled_ones(callsign, tmp_path, public):
+    """A name that no demangler reads agreed with each function at its place whose name it contains."""
+    (tmp_path / "f.c").write_text(f"""#define KEEP __attribute__((noinline))
+volatile int sink;
+KEEP int {public}(int x) {{ return x * 7 + 3; }}
+static KEEP int Reset(int x) {{ return x * 7 + 3; }}
+int mainCRTStartup(void) {{ sink = {public}(sink); sink = Reset(sink); return 0; }}
+""")
+    run(tool("clang"), "--target=x86_64-pc-windows-msvc", "-O1", "-g", "-gcodeview", "-ffunction-sections", "-c", tmp_path / "f.c", "-o", tmp_path / "f.obj")
+    run(tool("lld-link"), "/debug", "/nodefaultlib", "/entry:mainCRTStartup", "/subsystem:console", "/opt:icf", tmp_path / "f.obj", f"/out:{tmp_path}/f.exe")
+    callsign.good("convert", "-q", "--merged-functions", tmp_path / "f.exe", "-o", tmp_path / "f.gsym")
+    assert {(public, 3), ("Reset", 4), ("mainCRTStartup", 5)} == named_lines(callsign, tmp_path / "f.gsym")

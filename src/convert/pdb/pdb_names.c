@@ -56,6 +56,7 @@ struct demangled {
     struct csn_str name, parameters; /* in `text` */
     char text[TEXT_MAX];
     size_t size;                     /* that it wanted */
+    bool is_of_c;                    /* not mangled, whatever it begins with */
 };
 
 /* Behind what an operator is called; `at` is behind the word "operator". */
@@ -122,6 +123,7 @@ static bool demangle_other(struct csn_str name, struct demangled *out) {
     size_t size = 0;
     const csn_status status = csn_demangle(name, out->text, sizeof out->text, &size, NULL);
     out->size = name.len + size;
+    out->is_of_c = status == CSN_NONE;
     if (status != CSN_OK) return false;
     const struct csn_str text = { out->text, size };
     if (cut_name(out, text)) return true;
@@ -168,6 +170,7 @@ static uint64_t hash_of_public(struct csn_str name, uint64_t *work) {
     if (!is_mangled(name)) return hash_of(without_convention(name));
     const bool is_function = demangle(name, &d);
     *work += d.size;
+    if (d.is_of_c) return hash_of(without_convention(name)); /* "_Reset" */
     return is_function ? hash_of(d.name) : 0;
 }
 
