@@ -31,7 +31,8 @@ struct live_search {
     unsigned name_count;
     char root[ROOT_SIZE];
     bool knows_memory;         /* out->memory_id was read, if it can be */
-    int memory_error, map_files_error;
+    int map_files_error;
+    int path_error;            /* why the file that has its numbers cannot be opened */
     uint64_t other_inode;      /* of a file that has the path; 0: none */
     uint8_t other_id[CSN_BUILD_ID_MAX];
     size_t other_id_size;      /* its build id, which is not that of the process */
@@ -117,7 +118,6 @@ static void read_memory_id(struct live_search *search) {
     snprintf(path, sizeof path, "/proc/%" PRIu64 "/mem", file->node.running_pid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     const ssize_t got = fd >= 0 ? pread(fd, bytes, size, (off_t)file->head) : -1;
-    if (got < 0) search->memory_error = errno;
     if (fd >= 0) close(fd);
     if (got > 0) {
         const struct csni_span id = csni_elf_build_id_in_memory((struct csni_span){ bytes, (size_t)got });
@@ -172,11 +172,16 @@ static bool is_proved(struct live_search *search, enum proof proof, const struct
 static bool try_path(struct live_search *search, enum proof proof, const char *path) {
     struct csni_file_map map;
     struct csni_file_node node;
+    struct csn_error why = CSN_ERROR_INIT;
     struct stat st;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || !st.st_size) return false;
     const bool has_numbers = is_node(&search->file->node, (uint64_t)st.st_dev, (uint64_t)st.st_ino);
     if (!has_numbers) search->other_inode = (uint64_t)st.st_ino;
-    if (has_numbers != (proof == BY_NUMBERS) || csni_file_map_open_node(&map, path, &node, NULL) < 0) return false;
+    if (has_numbers != (proof == BY_NUMBERS)) return false;
+    if (csni_file_map_open_node(&map, path, &node, &why) < 0) {
+        if (has_numbers) search->path_error = why.os_error;
+        return false;
+    }
     if (is_proved(search, proof, &map, &node)) {
         search->out->map = map;
         snprintf(search->out->path, sizeof search->out->path, "%s", path);
@@ -203,7 +208,8 @@ static bool try_either(struct live_search *search, const char *path) {
 static bool try_kernel(struct live_search *search) {
     const struct csni_live_file *file = search->file;
     const uint64_t pid = file->node.running_pid;
-    const uint64_t other = search->other_inode; /* not of a file that has the path */
+    const uint64_t other = search->other_inode; /* what follows is not of a file that has the path */
+    const int path_error = search->path_error;
     char path[2 * ROOT_SIZE];
     snprintf(path, sizeof path, "/proc/%" PRIu64 "/exe", pid);
     if (try_either(search, path)) return true;
@@ -211,6 +217,7 @@ static bool try_kernel(struct live_search *search) {
     if (try_either(search, path)) return true;
     if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0) search->map_files_error = errno; /* not opened: it may be a device */
     search->other_inode = other;
+    search->path_error = path_error;
     return false;
 }
 
@@ -228,7 +235,9 @@ static csn_status fail_not_found(const struct live_search *search, struct csn_er
     const struct csni_live_node *node = &search->file->node;
     char other[80] = "no file has this path", how[100] = "";
     if (search->other_id_size) return fail_other_id(search, err);
-    if (search->other_inode)
+    if (search->path_error)
+        snprintf(other, sizeof other, "at its path: %s", strerror(search->path_error));
+    else if (search->other_inode)
         snprintf(other, sizeof other, "another file has this path (inode %" PRIu64 ")", search->other_inode);
     if (search->map_files_error == EPERM || search->map_files_error == EACCES)
         snprintf(how, sizeof how, ", and /proc/PID/map_files needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE");

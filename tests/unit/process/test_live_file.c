@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -217,6 +218,27 @@ static void test_deleted(void **state) {
     write_library(library, 1, 1);
 }
 
+/* It has its path still. Root, who may read all files, is somebody else for this. */
+static void test_not_readable(void **state) {
+    (void)state;
+    enum { NOBODY = 65534 };
+    char path[256];
+    const bool is_root = geteuid() == 0;
+    struct other_process other = start(0xaa);
+    struct csn_process_maps *maps = maps_of(&other);
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(chmod(library, 0), 0);
+    if (is_root) assert_int_equal(seteuid(NOBODY), 0);
+    const bool is_opened = reads_map_files(&other);
+    const uint8_t mark = opened_mark(maps, &other, path);
+    if (is_root) assert_int_equal(seteuid(0), 0);
+    assert_int_equal(mark, is_opened ? 0x11 : 0);
+    if (!is_opened) assert_non_null(strstr(err.text, "at its path: Permission denied, and /proc/PID/map_files"));
+    stop(&other);
+    csn_process_maps_destroy(maps);
+    assert_int_equal(chmod(library, 0644), 0);
+}
+
 /* The file is what only the kernel's own numbers or the id prove; numbers that are another file's do not. */
 static void test_numbers(void **state) {
     (void)state;
@@ -294,7 +316,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_as_it_was), cmocka_unit_test(test_replaced),   cmocka_unit_test(test_deleted),
         cmocka_unit_test(test_numbers),   cmocka_unit_test(test_no_process), cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_not_readable),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
