@@ -164,7 +164,7 @@ CSN_API csn_status csn_process_maps_find(struct csn_process_maps *maps, uint64_t
  * CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE). The caller closes *out with csn_file_close(). *out_path receives the path by which it
  * was opened, for csn_store_module.image; it stays valid until the next call with these maps.
  * CSN_OK; CSN_NONE: no file of a running process is mapped there, or CSN_PROCESS_NO_FILES is set; CSN_E_NOT_FOUND: it cannot
- * be opened, and `err` says why; CSN_E_UNSUPPORTED: this system is not Linux; CSN_E_MEMORY.
+ * be opened, and `err` says why; CSN_E_MEMORY.
  * Serves: proc_pid_maps(5), proc_pid_root(5), proc_pid_map_files(5). */
 CSN_API csn_status csn_process_maps_open_file(struct csn_process_maps *maps, uint64_t pid, uint64_t pc, struct csn_file **out,
                                               struct csn_str *out_path, struct csn_error *err);
@@ -181,7 +181,7 @@ CSN_API uint64_t csn_process_maps_generation(const struct csn_process_maps *maps
 
 /* Returns the load bias of a module for an index with the base address `image_base`: address in the index = pc - bias. It is that of the
  * module, but if this machine does not have the image (one that is not relocated is mapped at its link address), and where the index
- * begins below the image: it then counts from the image's first byte, as Breakpad files do. 0: unknown. */
+ * begins below 64 KiB and the image: it then counts from the image's first byte, as Breakpad files do. 0: unknown. */
 CSN_API uint64_t csn_process_module_bias(const struct csn_process_module *module, uint64_t image_base);
 
 /* Computes the image address of the byte at `file_off` in the file `path`, from the file's program headers. If they

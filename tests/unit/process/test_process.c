@@ -470,6 +470,22 @@ static void test_images_at_two_places(void **state) {
     csn_process_maps_destroy(maps);
 }
 
+/* Of a program that is linked at 0x400000 and runs there. */
+static void test_bias_of_indexes_below_the_image(void **state) {
+    const struct csn_process_module module = { .start = 0x401000, .end = 0x402000, .file_off = 0x1000, .image_start = 0x400000 };
+    const struct csn_process_module moved = {
+        .start = 0x55d000001000, .end = 0x55d000002000, .bias = 0x55d000000000, .image_start = 0x55d000000000
+    };
+    (void)state;
+    assert_int_equal(csn_process_module_bias(&module, 0), 0x400000);
+    assert_int_equal(csn_process_module_bias(&module, 0xffff), 0x400000);
+    assert_int_equal(csn_process_module_bias(&module, 0x10000), 0);
+    assert_int_equal(csn_process_module_bias(&module, 0x3ff000), 0);
+    assert_int_equal(csn_process_module_bias(&module, 0x400000), 0);
+    assert_int_equal(csn_process_module_bias(&moved, 0), 0x55d000000000);
+    assert_int_equal(csn_process_module_bias(&moved, 0x1000), 0x55d000000000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),      cmocka_unit_test(test_overlaps),        cmocka_unit_test(test_oldest_go),
@@ -477,7 +493,7 @@ int main(void) {
         cmocka_unit_test(test_two_code_segments_in_a_page),
         cmocka_unit_test(test_no_memory), cmocka_unit_test(test_many_mappings_of_one_file),
         cmocka_unit_test(test_other_processes), cmocka_unit_test(test_found_as_mapped_last), cmocka_unit_test(test_found_by_name),
-        cmocka_unit_test(test_images_at_two_places),
+        cmocka_unit_test(test_images_at_two_places), cmocka_unit_test(test_bias_of_indexes_below_the_image),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
