@@ -13,7 +13,7 @@ import tempfile
 import pytest
 
 import programs
-from long_tests import LONG_FILES, ONE_IN
+from long_tests import LONG_FILES, ONE_IN, SANITIZED_ONE_IN
 from programs import need
 
 CACHE = tempfile.TemporaryDirectory(prefix="callsign-cache-")
@@ -31,6 +31,7 @@ def pytest_configure(config):
 
 def pytest_addoption(parser):
     parser.addoption("--short", action="store_true", help="one case in several of the tests that take longest")
+    parser.addoption("--sanitized", action="store_true", help="one case in several of the tests that take a sanitizer's build an hour")
     parser.addoption("--one-in", type=int, default=1, metavar="N", help="one case in N of every test")
 
 
@@ -42,6 +43,7 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         name = f"{item.path.stem}::{item.originalname}"
         step = ONE_IN.get(name, 1) if config.getoption("short") else 1
+        step *= SANITIZED_ONE_IN.get(name, 1) if config.getoption("sanitized") else 1
         step *= config.getoption("one_in")
         (left_out if not step or met[name] % step else kept).append(item)
         met[name] += 1

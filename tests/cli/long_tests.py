@@ -43,3 +43,9 @@ ONE_IN = {
     "test_stand_ins::test_webassembly": 2,
     "test_unlinked_machines::test_frames_are_those_of_the_symbolizer": 3,
 }
+
+# Those that a sanitizer's build would take an hour or more for, with --sanitized: one case in so many runs; 0: none. The release build runs all.
+SANITIZED_ONE_IN = {
+    "test_stack_twice::test_every_frame_after_every_other": 0,
+    "test_stack_twice::test_every_sample_after_every_other": 24,
+}
