@@ -159,6 +159,9 @@ def test_objects_that_changed_since_they_were_linked(callsign, files, tmp_path):
     shutil.copy2(recorded, moved)
     shutil.move(recorded, recorded + ".away")
     try:
+        def tells(text):
+            return text[:180] in report() # of an example, so much is kept
+
         def report():
             done = callsign.run("convert", tmp_path / "prog", "--oso-prefix", tmp_path / "prefix", "-o", tmp_path / "out.gsym")
             assert done.returncode == 0
@@ -166,11 +169,11 @@ def test_objects_that_changed_since_they_were_linked(callsign, files, tmp_path):
 
         assert "missing-object-file" not in report()
         os.utime(moved, (linked + 100, linked + 100))
-        assert f"{moved}: modified at {linked + 100}, was linked when modified at {linked}" in report()
+        assert tells(f"{moved}: modified at {linked + 100}, was linked when modified at {linked}")
         moved.unlink()
         assert f"{recorded}: not found" in report()
         shutil.copyfile(recorded + ".away", recorded)
         os.utime(recorded, (linked - 7, linked - 7))
-        assert f"{recorded}: modified at {linked - 7}, was linked when modified at {linked}" in report() and str(moved) not in report()
+        assert tells(f"{recorded}: modified at {linked - 7}, was linked when modified at {linked}") and str(moved) not in report()
     finally:
         shutil.move(recorded + ".away", recorded)
