@@ -420,3 +420,13 @@ def test_the_file_symbol_before_a_function_is_no_place(callsign, tmp_path):
     callsign.good("convert", "--quiet", tmp_path / "plain.so", "-o", tmp_path / "index")
     frame = json.loads(callsign.good("lookup", "--json", tmp_path / "index", hex(start)))["frames"][0]
     assert frame["function"] == "hidden" and "file" not in frame and "line" not in frame
+
+
+@pytest.mark.parametrize("options", [[], ["-Wa,-mbig-obj"]])
+def test_functions_of_coff_objects_are_as_long_as_their_code(callsign, options, tmp_path):
+    """In the aux record of a /bigobj object's first function GNU as writes a length of 1."""
+    (tmp_path / "two.c").write_text("int first(int x) { return x * 3 + 1; }\nint second(int x) { return first(x) - 7; }\n")
+    run(tmp_path, need("x86_64-w64-mingw32-gcc"), "-O1", "-c", "two.c", *options, "-o", "two.o")
+    callsign.good("convert", "--quiet", tmp_path / "two.o", "-o", tmp_path / "index")
+    answers = callsign.good("lookup", tmp_path / "index", "0x0", "0x3").splitlines()
+    assert [line.partition(" (")[0] for line in answers] == ["0x0: first + 0", "0x3: first + 3"]

@@ -244,6 +244,17 @@ ALONE = {
 }
 
 
+@pytest.mark.parametrize("thread", [" 1008", "01008", "   1008"])
+def test_threads_whose_number_is_an_address_of_the_program(callsign, symbols, thread):
+    """Of perf script -F tid,ip,sym,dso: the number of a thread was a frame of its own if, read as an address, it had a function."""
+    text = f"{thread} \n\t            1004 [unknown] (/nowhere/app)\n\n"
+    answers = [json.loads(line) for line in callsign.good("stack", "--json", "--no-search", "-i", f"{symbols}/app.gsym", stdin=text * 2).splitlines()]
+    assert [(a.get("tid"), [f["address"] for f in a["frames"]]) for a in answers] == [(1008, ["0x1004"])] * 2
+    # A log of addresses, also with blanks at the end of lines
+    answers = [json.loads(line) for line in callsign.good("stack", "--json", "--no-search", "-i", f"{symbols}/app.gsym", stdin="1008\n 1008\n1008 \n").splitlines()]
+    assert [f["address"] for a in answers for f in a["frames"]] == ["0x1008"] * 3
+
+
 @pytest.mark.parametrize("fields", ALONE)
 @pytest.mark.parametrize("kernel", [False, True])
 def test_fields_of_samples_alone(callsign, symbols, fields, kernel):

@@ -93,3 +93,37 @@ def test_symbols_that_count_from_the_first_byte_of_an_image_in_place(callsign, t
     out = callsign.good("stack", "--no-search", "-i", f"app={tmp_path}/app.{kind}", stdin=f"{maps}Backtrace:\n#0 {main:#x} in ?? () from {app}\n")
     answer = out.splitlines()[-1].partition(": ")[2]
     assert answer.partition(" (")[0] == want.strip(), (out, want)
+
+
+PLACES = {
+    "perf": lambda path, pc, file_offset: f"p 42 1.5: 1 cycles:\n\t    {file_offset:x} [unknown] ({path})\n\n",
+    "strace": lambda path, pc, file_offset: f" > {path}() [{file_offset:#x}]\n",
+    "asan": lambda path, pc, file_offset: f"    #0 {pc:#x}  ({path}+{pc:#x})\n",
+    "android": lambda path, pc, file_offset: f"      #00 pc {pc:016x}  {path}\n",
+}
+
+
+@pytest.mark.parametrize("kind", ["sym", "gsym", "object"])
+@pytest.mark.parametrize("dialect", PLACES)
+def test_places_in_an_image_at_a_fixed_address(callsign, tmp_path, dialect, kind):
+    """5 MB of code: 0x401136 of the image is also an offset that some function has."""
+    (tmp_path / "a.c").write_text("__attribute__((noinline)) int f(int x) { return x * 3 + 1; }\nint main(int c, char **v) { (void)v; return f(c) + 2; }\n"
+                                  "__asm__(\".pushsection .text.zz, \\\"ax\\\"\\n.globl innocent\\n.type innocent, @function\\ninnocent: .skip 0x500000, 0x90\\n"
+                                  ".size innocent, 0x500000\\n.popsection\");\n")
+    app = tmp_path / "app"
+    subprocess.run([need("gcc"), "-g", "-O1", "-no-pie", "a.c", "-o", "app"], check=True, cwd=tmp_path)
+    callsign.good("convert", app, "-o", tmp_path / "app.gsym", "-q")
+    callsign.good("convert", app, "--to", "breakpad", "-o", tmp_path / "app.sym", "-q")
+    pc = int(callsign.good("find", app, "f").split()[0], 16)
+    text = PLACES[dialect](app, pc, pc - 0x400000)
+    out = callsign.good("stack", "--json", "--no-search", "-i", f"app={app if kind == 'object' else f'{app}.{kind}'}", stdin=text)
+    assert json.loads(out)["frames"][0]["frames"][0]["function"] == "f", out
+
+
+def test_the_kernels_line_of_a_fault_in_a_program_at_a_fixed_address(callsign, tmp_path):
+    """Since Linux 6.6 the first number is an offset in the file."""
+    gsym_make.write(tmp_path / "app.gsym", [{"start": 0x401100, "size": 0x40, "name": "boom", "line": 1}], base=0x400000)
+    text = "app[2208]: segfault at 0 ip 0000000000401106 sp 00007ffc42db00b0 error 4 in app[1106,401000+1000] likely on CPU 0 (core 0, socket 0)\n"
+    out = callsign.good("stack", "--json", "--no-search", "-i", tmp_path / "app.gsym", stdin=text)
+    frame = json.loads(out)["frames"][0]["frames"][0]
+    assert (frame["function"], frame["offset"]) == ("boom", 6)

@@ -20,13 +20,21 @@ static bool read_number(struct line_scan *s, uint64_t *out, bool *given) {
     return *given || !hash;
 }
 
+/* " 1159 ": what perf script prints before a chain if only the thread was asked for, in five columns, or seven since Linux 6.4. */
+static bool is_perf_thread(const struct stack_modules *modules, struct csn_str line) {
+    size_t blanks = 0, at;
+    while (blanks < line.len && line.ptr[blanks] == ' ') blanks++;
+    for (at = blanks; at < line.len && scan_digit_value(line.ptr[at]) < 10; at++) continue;
+    return at == line.len && modules->ends_in_blank && (line.len == 5 || (line.len == 7 && blanks));
+}
+
 /* "10001139" */
 static bool read_bare_address(struct stack_modules *modules, struct csn_str line, struct line_frame *out) {
     enum { DIGITS_MIN = 4 };
     struct line_scan s = scan_on(line);
     scan_blanks(&s);
     size_t from = s.at;
-    if (!scan_number(&s, 16, &out->value) || s.at - from < DIGITS_MIN) return false;
+    if (!scan_number(&s, 16, &out->value) || s.at - from < DIGITS_MIN || is_perf_thread(modules, line)) return false;
     scan_blanks(&s);
     out->site = SITE_PC;
     out->pc = out->value;

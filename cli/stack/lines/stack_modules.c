@@ -195,6 +195,25 @@ static uint64_t address_less_bias(struct stack_session *session, uint32_t module
     return value < base ? value + base : value;
 }
 
+/* What an index calls an address of the image: Breakpad files and PDBs count from the first byte, and where that is linked to this
+ * machine's image tells. */
+static uint64_t index_address(struct stack_modules *modules, struct csn_str path, uint32_t module, uint64_t addr) {
+    enum { LOWEST_IMAGE = 1 << 16 };
+    uint64_t linked_at;
+    if (!session_index(modules->session, module) || session_image_base(modules->session, module) >= LOWEST_IMAGE) return addr;
+    if (csn_process_maps_image_base(modules->maps, path, &linked_at) != CSN_OK || linked_at < LOWEST_IMAGE || addr < linked_at) return addr;
+    return addr - linked_at;
+}
+
+/* An address of the image, if this machine has it; else it counts from the first byte: by the mappings, or as most linkers lay files
+ * out. False: no memory. */
+static bool read_file_offset(struct stack_modules *modules, struct csn_str path, uint64_t *value, enum frame_site *site) {
+    uint64_t base;
+    if (csn_process_maps_file_address(modules->maps, path, *value, value) == CSN_E_MEMORY) return false;
+    *site = csn_process_maps_image_base(modules->maps, path, &base) == CSN_OK ? SITE_ADDRESS : SITE_LESS_BIAS;
+    return true;
+}
+
 void stack_modules_add_place(struct stack_modules *modules, const struct module_names *names, uint64_t start, uint64_t offset) {
     const uint32_t module = session_name_module(modules->session, names->name, &names->id);
     if (module == NO_MODULE) return;
@@ -214,13 +233,13 @@ bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_d
     uint32_t module = session_name_module(session, name, &frame->id);
     if (module == NO_MODULE) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
     if (frame->site == SITE_SYMBOL) return add_symbol_frame(modules, frame, module);
-    if (frame->site == SITE_FILE_OFFSET
-        && csn_process_maps_file_address(modules->maps, frame->module, value, &value) == CSN_E_MEMORY)
-        return false;
+    enum frame_site site = frame->site;
+    if (site == SITE_FILE_OFFSET && !read_file_offset(modules, frame->module, &value, &site)) return false;
     if (frame->site == SITE_ADDRESS && dialect->address) value = dialect->address(state, session, frame, module);
-    if (frame->site == SITE_OFFSET) value = session_offset_address(session, module, value);
-    if (frame->site == SITE_LESS_BIAS) value = address_less_bias(session, module, value);
-    if ((frame->site == SITE_OFFSET || frame->site == SITE_LESS_BIAS) && frame->pc)
+    else if (site != SITE_OFFSET) value = index_address(modules, frame->module, module, value);
+    if (site == SITE_OFFSET) value = session_offset_address(session, module, value);
+    if (site == SITE_LESS_BIAS) value = address_less_bias(session, module, value);
+    if ((site == SITE_OFFSET || site == SITE_LESS_BIAS) && frame->pc)
         stack_place_known(&modules->places, session, module, frame->pc - value);
     return session_add_frame(session, value, module, frame->flags | CSN_STACK_ADDRESS);
 }

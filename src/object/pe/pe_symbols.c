@@ -83,13 +83,14 @@ static enum csni_symbol_kind pe_symbol_kind(const struct csni_object *object, co
     return object->sections[section].flags & CSNI_SECTION_EXEC ? CSNI_SYMBOL_FUNCTION : CSNI_SYMBOL_DATA;
 }
 
-/* Some compilers tell the size of a function in its aux record; most leave it 0. */
+/* Some compilers tell the size of a function in its aux record; most leave it 0. In /bigobj objects GNU as writes 1 whatever it is. */
 static uint64_t function_size(const struct csni_pe *pe, uint64_t index, const struct coff_symbol *s) {
     struct csni_span aux;
     bool has_definition = s->storage_class == IMAGE_SYM_CLASS_EXTERNAL && s->aux_count &&
                           (s->type & IMAGE_SYM_DTYPE_MASK) == IMAGE_SYM_DTYPE_FUNCTION &&
                           csni_span_sub(pe->symbols, (index + 1) * pe->symbol_size, pe->symbol_size, &aux);
-    return has_definition ? csni_get32(aux.ptr + AUX_FUNCTION_TOTAL_SIZE, false) : 0;
+    const uint32_t size = has_definition ? csni_get32(aux.ptr + AUX_FUNCTION_TOTAL_SIZE, false) : 0;
+    return size == 1 && pe->symbol_size == BIGOBJ_SYMBOL_SIZE ? 0 : size;
 }
 
 /* The name of a source file stands in the aux records. */

@@ -88,6 +88,25 @@ struct other_process {
     uint8_t *address;
 };
 
+static void stop(struct other_process *other) {
+    kill(other->pid, SIGKILL);
+    waitpid(other->pid, NULL, 0);
+}
+
+/* The kernel shows memory of an emulator otherwise than the emulated program has it: elsewhere, or not as code. */
+static bool is_shown(const struct other_process *other) {
+    char path[64], line[512], access[8];
+    unsigned long start, end;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)other->pid);
+    FILE *maps = fopen(path, "r");
+    assert_non_null(maps);
+    while (!found && fgets(line, sizeof line, maps))
+        found = sscanf(line, "%lx-%lx %7s", &start, &end, access) == 3 && start == (uintptr_t)other->address && access[2] == 'x';
+    fclose(maps);
+    return found;
+}
+
 /* A child has what its parent mapped, at the same place. */
 static struct other_process start(uint8_t id) {
     struct other_process other;
@@ -107,12 +126,11 @@ static struct other_process start(uint8_t id) {
         _exit(0);
     }
     munmap(other.address, 2 * PAGE);
+    if (!is_shown(&other)) {
+        stop(&other);
+        skip();
+    }
     return other;
-}
-
-static void stop(struct other_process *other) {
-    kill(other->pid, SIGKILL);
-    waitpid(other->pid, NULL, 0);
 }
 
 static struct csn_process_maps *maps_of(const struct other_process *other) {
