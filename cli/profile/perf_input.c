@@ -120,8 +120,8 @@ static void note_inlined(struct perf_input *perf, const struct line_frame *frame
     perf->inlined_pc = frame->pc;
 }
 
-/* The frame below lines of inlined calls brings them along, if it has their address, and an index. perf leaves it out where it takes
- * its function for another inlined call: then the names are all there is. */
+/* The frame below lines of inlined calls brings them along, if it has their address, and an index. perf leaves it out where
+ * it takes its function for another inlined call: then the names are all there is. */
 static bool add_inlined(struct perf_input *perf, const struct line_frame *below) {
     const bool alone = perf->inlined_count && (!below || below->pc != perf->inlined_pc);
     if (alone && !profile_frames_locate(&perf->frames)) return false;

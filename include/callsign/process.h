@@ -179,9 +179,10 @@ CSN_API csn_status csn_process_maps_find_named(struct csn_process_maps *maps, ui
  * returns the same modules. */
 CSN_API uint64_t csn_process_maps_generation(const struct csn_process_maps *maps);
 
-/* Returns the load bias of a module for an index with the base address `image_base`: address in the index = pc - bias. It is that of the
- * module, but if this machine does not have the image (one that is not relocated is mapped at its link address), and where the index
- * begins below 64 KiB and the image: it then counts from the image's first byte, as Breakpad files do. 0: unknown. */
+/* Returns the load bias of a module for an index with the base address `image_base`: address in the index = pc - bias. It is
+ * that of the module, but if this machine does not have the image (one that is not relocated is mapped at its link address),
+ * and where the index begins below 64 KiB and the image: it then counts from the image's first byte, as Breakpad files do.
+ * 0: unknown. */
 CSN_API uint64_t csn_process_module_bias(const struct csn_process_module *module, uint64_t image_base);
 
 /* Computes the image address of the byte at `file_off` in the file `path`, from the file's program headers. If they

@@ -31,7 +31,8 @@ static void put_names(struct http_request *request, struct symbols *symbols, str
         uint64_t addr = strtoull(text, &rest, 16);
         request->frames++;
         const bool is_address = *text && !*rest;
-        if (is_address && lookup_address(lookup, symbols, symbols_index_address(symbols, addr)) == CSN_OK && lookup->found.frame_count) {
+        if (is_address && lookup_address(lookup, symbols, symbols_index_address(symbols, addr)) == CSN_OK &&
+            lookup->found.frame_count) {
             struct csn_str name = lookup_name(lookup, symbols, lookup->found.frame_count - 1);
             text_put(&request->response.body, text);
             text_char(&request->response.body, '\t');

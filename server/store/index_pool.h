@@ -27,7 +27,7 @@ void index_pool_close(struct index_pool *pool); /* NULL is fine; nothing may be 
 struct symbols {
     struct csn_index *index;
     uint64_t image_base;         /* module offset + image_base = address of the index */
-    uint64_t linked_at;          /* address of the image - linked_at = module offset; Breakpad files and PDBs count from 0 instead */
+    uint64_t linked_at;          /* address of the image - linked_at = module offset: of Breakpad files, too, which do not tell */
     struct artifact artifact;    /* the file that they come from */
     struct name_cache *names;
     bool has_lines;

@@ -172,8 +172,8 @@ int symbol_store_scan(struct symbol_store *store, struct scan_counts *out, char 
     return run_scan(&scan, out, why, why_size);
 }
 
-int symbol_store_scan_new(struct symbol_store *store, scan_rejected_callback *rejected, void *context, struct scan_counts *out, char *why,
-                          size_t why_size) {
+int symbol_store_scan_new(struct symbol_store *store, scan_rejected_callback *rejected, void *context, struct scan_counts *out,
+                          char *why, size_t why_size) {
     struct scan scan = { .store = store, .keeps_known = true, .rejected = rejected, .context = context };
     return run_scan(&scan, out, why, why_size);
 }

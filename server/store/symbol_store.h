@@ -60,13 +60,13 @@ enum store_status symbol_store_find_local(struct symbol_store *store, const stru
 struct scan_counts {
     uint64_t files, added, removed, rejected;
 };
-/* Brings the catalogue up to date with the files: one that changed counts as a new one, or goes if it is nothing that a store keeps.
- * Returns 0, or -1: the folder cannot be read. */
+/* Brings the catalogue up to date with the files: one that changed counts as a new one, or goes if it is nothing that a store
+ * keeps. Returns 0, or -1: the folder cannot be read. */
 int symbol_store_scan(struct symbol_store *store, struct scan_counts *out, char *why, size_t why_size);
 /* Adds the files that the catalogue lacks. What it says of the others stays, even if they changed or are gone. `rejected` is called
  * with each that is nothing that a store keeps. */
 typedef void scan_rejected_callback(void *context, const char *path, const char *why);
-int symbol_store_scan_new(struct symbol_store *store, scan_rejected_callback *rejected, void *context, struct scan_counts *out, char *why,
-                          size_t why_size);
+int symbol_store_scan_new(struct symbol_store *store, scan_rejected_callback *rejected, void *context, struct scan_counts *out,
+                          char *why, size_t why_size);
 
 #endif

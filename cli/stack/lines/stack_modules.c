@@ -201,12 +201,12 @@ static uint64_t index_address(struct stack_modules *modules, struct csn_str path
     enum { LOWEST_IMAGE = 1 << 16 };
     uint64_t linked_at;
     if (!session_index(modules->session, module) || session_image_base(modules->session, module) >= LOWEST_IMAGE) return addr;
-    if (csn_process_maps_image_base(modules->maps, path, &linked_at) != CSN_OK || linked_at < LOWEST_IMAGE || addr < linked_at) return addr;
-    return addr - linked_at;
+    if (csn_process_maps_image_base(modules->maps, path, &linked_at) != CSN_OK) return addr;
+    return linked_at >= LOWEST_IMAGE && addr >= linked_at ? addr - linked_at : addr;
 }
 
-/* An address of the image, if this machine has it; else it counts from the first byte: by the mappings, or as most linkers lay files
- * out. False: no memory. */
+/* An address of the image, if this machine has it; else it counts from the first byte: by the mappings, or as most linkers lay
+ * files out. False: no memory. */
 static bool read_file_offset(struct stack_modules *modules, struct csn_str path, uint64_t *value, enum frame_site *site) {
     uint64_t base;
     if (csn_process_maps_file_address(modules->maps, path, *value, value) == CSN_E_MEMORY) return false;

@@ -83,7 +83,7 @@ static enum csni_symbol_kind pe_symbol_kind(const struct csni_object *object, co
     return object->sections[section].flags & CSNI_SECTION_EXEC ? CSNI_SYMBOL_FUNCTION : CSNI_SYMBOL_DATA;
 }
 
-/* Some compilers tell the size of a function in its aux record; most leave it 0. In /bigobj objects GNU as writes 1 whatever it is. */
+/* Some compilers tell the size of a function in its aux record; most leave it 0. In /bigobj objects GNU as writes 1 for any. */
 static uint64_t function_size(const struct csni_pe *pe, uint64_t index, const struct coff_symbol *s) {
     struct csni_span aux;
     bool has_definition = s->storage_class == IMAGE_SYM_CLASS_EXTERNAL && s->aux_count &&

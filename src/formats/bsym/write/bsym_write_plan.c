@@ -130,7 +130,8 @@ static csn_status add_bsym_segment(struct csni_bsym_plan *plan, uint32_t first, 
     const bool is_placed = !number || m->image.binaries[number - 1].address;
     if (is_placed) s.address = plan->symbols.items[s.first].address;
     /* The address of a binary that is not executed in place. */
-    lose(plan, CSN_EVENT_PART_LOST, is_placed && !s.address, csni_str("addresses: code at 0 is found by the binary's name and an offset only"));
+    lose(plan, CSN_EVENT_PART_LOST, is_placed && !s.address,
+         csni_str("addresses: code at 0 is found by the binary's name and an offset only"));
     return csni_vec_push(&plan->segments, s) ? CSN_OK : csni_fail_memory(err, sizeof s);
 }
 
