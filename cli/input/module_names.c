@@ -154,7 +154,7 @@ const struct csn_index *module_store_find(struct csn_store *store, const struct 
     return status == CSN_OK ? index : NULL;
 }
 
-static uint64_t base_address_of(const struct csn_index *index) {
+uint64_t module_base_address(const struct csn_index *index) {
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
     return info.base_address;
@@ -162,7 +162,7 @@ static uint64_t base_address_of(const struct csn_index *index) {
 
 uint64_t module_first_byte(const struct csn_index *index) {
     enum { IMAGE_ALIGN = 1 << 16 };
-    const uint64_t base = base_address_of(index);
+    const uint64_t base = module_base_address(index);
     uint64_t first;
     if (!(base >> 32) || base >> 63 || csn_index_function_start(index, 0, &first, NULL) != CSN_OK) return base;
     return first == base ? base & ~(uint64_t)(IMAGE_ALIGN - 1) : base;
@@ -170,5 +170,5 @@ uint64_t module_first_byte(const struct csn_index *index) {
 
 uint64_t module_bias(const struct csn_process_module *module, const struct csn_index *index) {
     const bool is_image = module->flags & CSN_PROCESS_MODULE_IMAGE;
-    return csn_process_module_bias(module, is_image ? module_first_byte(index) : base_address_of(index));
+    return csn_process_module_bias(module, is_image ? module_first_byte(index) : module_base_address(index));
 }

@@ -35,6 +35,7 @@ bool module_store_create(const struct text_list *files, const struct text_list *
 /* `explain`: of a module without one, each place that was searched is shown on stderr. */
 const struct csn_index *module_store_find(struct csn_store *store, const struct module_names *module, bool explain);
 
+uint64_t module_base_address(const struct csn_index *index);
 /* Where the image of an index begins. llvm-gsymutil takes the first function for the base of a PE image, which begins at a multiple
  * of 64 KiB, as a rule above 4 GiB. Only kernels begin with a function. */
 uint64_t module_first_byte(const struct csn_index *index);

@@ -23,6 +23,10 @@ csn_status lookup_address(struct lookup *lookup, const struct symbols *symbols, 
 static inline uint64_t symbols_index_address(const struct symbols *symbols, uint64_t addr) {
     return addr - symbols->linked_at + symbols->image_base;
 }
+/* The address of the image that the index calls `addr`. */
+static inline uint64_t symbols_image_address(const struct symbols *symbols, uint64_t addr) {
+    return addr - symbols->image_base + symbols->linked_at;
+}
 /* The source file of frame `i`; empty: unknown. */
 struct csn_str lookup_path(struct lookup *lookup, size_t i);
 struct csn_str lookup_name(struct lookup *lookup, struct symbols *symbols, size_t i);

@@ -56,11 +56,6 @@ static void close_modules(struct own_request *own) {
     own->module_count = 0;
 }
 
-/* The address of the image that the index calls `addr`. */
-static uint64_t image_address(const struct symbols *symbols, uint64_t addr) {
-    return symbols ? addr - symbols->image_base + symbols->linked_at : addr;
-}
-
 static void open_module(struct own_request *own, const json_t *value, struct own_module *out) {
     struct symbols_key key = { .name = "" };
     const char *build_id = json_string_value(json_object_get(value, "build_id")),
@@ -110,8 +105,8 @@ static const char *set_modules(struct own_request *own, json_t *list) {
         take_address(json_object_get(value, "end"), &modules[i].end);
         const struct symbols *symbols = own->modules[i].symbols;
         if (!take_address(json_object_get(value, "bias"), &modules[i].bias)) /* its first byte is at `start` */
-            modules[i].bias = modules[i].start - (symbols ? symbols->linked_at : 0);
-        modules[i].bias += image_address(symbols, 0);
+            modules[i].bias = modules[i].start - (symbols ? symbols->image_base : 0);
+        else if (symbols) modules[i].bias += symbols_image_address(symbols, 0);
     }
     csn_status status = csn_symbolicator_set_modules(own->symbolicator, modules, count, NULL);
     free(modules);
@@ -216,7 +211,7 @@ static void put_answer(struct own_request *own, const struct csn_stack_answer *a
     text_char(out, '{');
     if (a->module < own->module_count) text_json_member(out, "module", own->modules[a->module].name);
     text_format(out, "%s\"address\":\"0x%llx\",\"frames\":[", out->ptr[out->size - 1] == '{' ? "" : ",",
-                (unsigned long long)image_address(symbols, a->addr));
+                (unsigned long long)(symbols ? symbols_image_address(symbols, a->addr) : a->addr));
     for (uint32_t i = 0; i < a->frame_count; i++) {
         if (i) text_char(out, ',');
         put_frame(own, symbols, &a->frames[i], out);

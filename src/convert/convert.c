@@ -104,12 +104,11 @@ static csn_status make_room_for_claims(struct csni_conversion *c, const struct c
 /* Addresses of what is not linked, and of WebAssembly, count from 0, and an index has to say so: Breakpad's addresses and a
  * stack's MODULE+0xOFFSET count from its base address. A list of symbols does not tell, but no image is linked below 64 KiB. */
 static void settle_base(struct csni_model *model) {
-    enum { LOWEST_IMAGE = 1 << 16 };
     const struct csni_object *object = model->object;
     if (model->image.has_base_address || !model->entry_count) return;
     bool is_from_0 = object && (object->kind == CSNI_OBJECT_RELOCATABLE || object->container == CSNI_CONTAINER_WASM);
     model->image.has_base_address =
-        csni_model_function(model, &model->entries[0])->start <= (is_from_0 ? UINT32_MAX : LOWEST_IMAGE - 1);
+        csni_model_function(model, &model->entries[0])->start <= (is_from_0 ? UINT32_MAX : CSNI_LOWEST_IMAGE - 1);
 }
 
 static csn_status write_whole_model(struct csni_conversion *c, struct csni_model *model, const struct csni_sink *sink,

@@ -198,7 +198,6 @@ static uint64_t address_less_bias(struct stack_session *session, uint32_t module
 /* What an index calls an address of the image: Breakpad files and PDBs count from the first byte, and where that is linked to this
  * machine's image tells. */
 static uint64_t index_address(struct stack_modules *modules, struct csn_str path, uint32_t module, uint64_t addr) {
-    enum { LOWEST_IMAGE = 1 << 16 };
     uint64_t linked_at;
     if (!session_index(modules->session, module) || session_image_base(modules->session, module) >= LOWEST_IMAGE) return addr;
     if (csn_process_maps_image_base(modules->maps, path, &linked_at) != CSN_OK) return addr;

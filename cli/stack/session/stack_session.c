@@ -128,9 +128,7 @@ const struct csn_index *session_given_index(struct stack_session *session, size_
 
 uint64_t session_image_base(struct stack_session *session, uint32_t module) {
     const struct csn_index *index = session_index(session, module);
-    struct csn_index_info info = { .base_address = 0 };
-    if (index) csn_index_get_info(index, &info, sizeof(info));
-    return info.base_address;
+    return index ? module_base_address(index) : 0;
 }
 
 uint64_t session_first_byte(struct stack_session *session, uint32_t module) {
@@ -141,7 +139,6 @@ uint64_t session_first_byte(struct stack_session *session, uint32_t module) {
 /* An image has headers before its first function, and none is linked to lie below 64 KiB: an index with another base may be of one
  * that begins at 0. */
 uint64_t session_offset_address(struct stack_session *session, uint32_t module, uint64_t offset) {
-    enum { LOWEST_IMAGE = 1 << 16 };
     const struct csn_index *index = session_index(session, module);
     const uint64_t base = session_first_byte(session, module);
     uint64_t first;

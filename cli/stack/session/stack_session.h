@@ -63,6 +63,7 @@ const struct csn_index *session_index(struct stack_session *session, uint32_t mo
 /* The same of a given index, by its number in the store: at most SESSION_GIVEN_MAX are looked through. */
 enum { SESSION_GIVEN_MAX = 64 };
 const struct csn_index *session_given_index(struct stack_session *session, size_t number);
+enum { LOWEST_IMAGE = 1 << 16 }; /* no image is linked below, but at 0 */
 /* The address of the image's first byte, as its index has it; 0: not known. */
 uint64_t session_image_base(struct stack_session *session, uint32_t module);
 /* The same, of what an offset counts from: the base that an index has may be its first function. */

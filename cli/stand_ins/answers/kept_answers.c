@@ -68,13 +68,15 @@ static void map_file(struct kept_answers *k) {
     k->text = bytes + head + h->count * sizeof(struct entry);
 }
 
+static bool shows_sources(const char *options) { return strstr(options, "source-context") || strstr(options, "verbose"); }
+
 /* Whether answers may depend on other files than the object: arguments in one, lines of sources. */
 static bool need_other_files(int argc, char **argv) {
     for (int i = 1; i < argc; i++)
-        if (argv[i][0] == '@' || strstr(argv[i], "source-context") || strstr(argv[i], "verbose")) return true;
+        if (argv[i][0] == '@' || shows_sources(argv[i])) return true;
     for (size_t i = 0; i < VARIABLES; i++) {
         const char *value = getenv(variables[i]);
-        if (value && (strchr(value, '@') || strstr(value, "source-context") || strstr(value, "verbose"))) return true;
+        if (value && (strchr(value, '@') || shows_sources(value))) return true;
     }
     return false;
 }

@@ -213,10 +213,9 @@ static csn_status read_section_index(struct csni_conversion *c, const struct csn
 /* A base address that is the lowest start tells nothing of an image linked below 64 KiB, that is at 0, and in sections of other
  * tools of no image: see choose_gsection_base(). */
 static void describe(struct csni_conversion *c, const struct csni_gsection *g) {
-    enum { LOWEST_IMAGE = 1 << 16 };
     const uint64_t base = g->gsym.base_address;
     bool is_lowest = g->gsym.address_count && csni_gsym_address(&g->gsym, 0) == base && base <= UINT32_MAX;
-    c->image.base_address = is_lowest && base < LOWEST_IMAGE ? 0 : base;
+    c->image.base_address = is_lowest && base < CSNI_LOWEST_IMAGE ? 0 : base;
     if (is_lowest && c->image.base_address) c->image.base_off = (uint32_t)base;
     c->image.has_base_address = true;
     if (!c->image.uuid.size) c->image.uuid = g->gsym.uuid;
