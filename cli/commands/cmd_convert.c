@@ -473,8 +473,8 @@ const struct command convert_command = {
     .summary = "make an index from a program, library, debug file or index",
     .description =
         "Converts a program, library, object file or debug-only file (ELF, Mach-O, PE, COFF, WebAssembly), a dSYM bundle,\n"
-        "a program database (PDB), a Breakpad symbol file, a list of symbols (/proc/kallsyms, System.map, a perf map), a\n"
-        "Symbian ROM's .symbol file or build log, or another index, to an index. Converting an index to an index loses\n"
+        "a program database (PDB), a Breakpad symbol file, a list of symbols (/proc/kallsyms, System.map, nm's, a perf map),\n"
+        "a Symbian ROM's .symbol file or build log, or another index, to an index. Converting an index to an index loses\n"
         "nothing. The same input always gives the same bytes, for any number of threads. The index is written to a temporary\n"
         "file and renamed: if the conversion fails, an older index stays unchanged.\n"
         "\n"

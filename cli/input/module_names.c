@@ -160,15 +160,7 @@ uint64_t module_base_address(const struct csn_index *index) {
     return info.base_address;
 }
 
-uint64_t module_first_byte(const struct csn_index *index) {
-    enum { IMAGE_ALIGN = 1 << 16 };
-    const uint64_t base = module_base_address(index);
-    uint64_t first;
-    if (!(base >> 32) || base >> 63 || csn_index_function_start(index, 0, &first, NULL) != CSN_OK) return base;
-    return first == base ? base & ~(uint64_t)(IMAGE_ALIGN - 1) : base;
-}
-
 uint64_t module_bias(const struct csn_process_module *module, const struct csn_index *index) {
     const bool is_image = module->flags & CSN_PROCESS_MODULE_IMAGE;
-    return csn_process_module_bias(module, is_image ? module_first_byte(index) : module_base_address(index));
+    return csn_process_module_bias(module, is_image ? csn_index_image_base(index) : module_base_address(index));
 }

@@ -36,9 +36,6 @@ bool module_store_create(const struct text_list *files, const struct text_list *
 const struct csn_index *module_store_find(struct csn_store *store, const struct module_names *module, bool explain);
 
 uint64_t module_base_address(const struct csn_index *index);
-/* Where the image of an index begins. llvm-gsymutil takes the first function for the base of a PE image, which begins at a multiple
- * of 64 KiB, as a rule above 4 GiB. Only kernels begin with a function. */
-uint64_t module_first_byte(const struct csn_index *index);
 /* The load bias of a module for its index. */
 uint64_t module_bias(const struct csn_process_module *module, const struct csn_index *index);
 

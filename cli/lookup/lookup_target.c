@@ -52,20 +52,14 @@ static bool read_pe_base(const char *path, uint64_t *out) {
     return status == CSN_OK && identity.container == CSN_IDENTITY_PE && identity.flags & CSN_IDENTITY_LINKED;
 }
 
-/* An index does not have the address of the image's first byte. Images that can be loaded anywhere are linked at 0, or far above
- * with their headers before the first function. */
-static uint64_t guess_image_base(uint64_t first_function, uint64_t load_addr) {
-    uint64_t base = first_function & ~(uint64_t)(IMAGE_ALIGN - 1);
-    bool is_in_place = first_function >= load_addr && first_function - load_addr < IMAGE_ALIGN;
+/* Where the image of a manifest begins, which has functions alone, or of an index. Images that can be loaded anywhere are linked at
+ * 0, or far above with their headers before the first function. */
+static uint64_t guess_image_base(const struct lookup_target *target, const struct csn_index *index, uint64_t load_addr) {
+    const uint64_t first = index ? module_base_address(index) : target->manifest.items[0].start;
+    const uint64_t base = index ? csn_index_image_base(index) : first & ~(uint64_t)(IMAGE_ALIGN - 1);
+    bool is_in_place = first >= load_addr && first - load_addr < IMAGE_ALIGN;
     if (is_in_place) return load_addr;
-    return first_function >> 32 ? base : 0;
-}
-
-static uint64_t first_function_of(const struct lookup_target *target, const struct csn_index *index) {
-    struct csn_index_info info;
-    if (!index) return target->manifest.items[0].start;
-    csn_index_get_info(index, &info, sizeof(info));
-    return info.base_address;
+    return base == first || first >> 32 ? base : 0;
 }
 
 bool lookup_target_set_load_address(struct lookup_target *target, const struct csn_index *index, uint64_t load_addr) {
@@ -77,7 +71,7 @@ bool lookup_target_set_load_address(struct lookup_target *target, const struct c
     }
     bool is_known = path && (csn_process_maps_image_base(target->maps, str_of(path), &base) == CSN_OK || read_pe_base(path, &base));
     if (!is_known)
-        base = guess_image_base(first_function_of(target, index), load_addr);
+        base = guess_image_base(target, index, load_addr);
     free(path);
     target->slide = load_addr - base;
     target->has_slide = true;

@@ -41,6 +41,18 @@ CSN_API csn_status csn_index_function(const struct csn_index *index, uint32_t id
 CSN_API csn_status csn_index_find_name(const struct csn_index *index, struct csn_str name, uint32_t *functions, size_t cap,
                                        size_t *out_count, struct csn_error *err);
 
+/* Returns the address that the image's first byte has in the index: its base address, unless that is where the first
+ * function begins. No image but a kernel begins with a function, so the base of such an index (a list of symbols, or
+ * llvm-gsymutil's of a PE image) is taken down to a multiple of 64 KiB, where images are linked to; 0 if it is below.
+ * Any thread; no allocation. */
+CSN_API uint64_t csn_index_image_base(const struct csn_index *index);
+
+/* Returns the address in the index of the byte at `offset` from the image's first one, as logs have it
+ * (MODULE+0xOFFSET). An index whose base is its first function does not tell whether its addresses count from the
+ * first byte; then an offset not below that function is taken for an address.
+ * Any thread; no allocation. */
+CSN_API uint64_t csn_index_offset_address(const struct csn_index *index, uint64_t offset);
+
 /* Reads only the start address of function `idx`, which is available even if the record is damaged.
  * CSN_E_ARGUMENT: idx is out of range. */
 CSN_API csn_status csn_index_function_start(const struct csn_index *index, uint32_t idx, uint64_t *out,

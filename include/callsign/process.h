@@ -127,6 +127,14 @@ CSN_API csn_status csn_process_maps_add_live_kernel(struct csn_process_maps *map
  * the function of that name in an index of vmlinux is the kernel's load bias (KASLR). CSN_OK; CSN_NONE. */
 CSN_API csn_status csn_process_kallsyms_find(struct csn_str kallsyms, struct csn_str name, uint64_t *out);
 
+/* Says that images of this path or base name are the object file at `path`, wherever they were when they ran: maps may
+ * come from another machine. Its headers then tell how they were loaded, unless it has no code (a debug file) or another
+ * build id than a mapping. A file that cannot be read, or is no object file, tells nothing. Both strings are copied.
+ * Modules of which csn_process_maps_modules() has already told stay as they are.
+ * CSN_OK; CSN_E_ARGUMENT: one is empty, or the name has a NUL in it; CSN_E_MEMORY. Cost: each image is compared with all names once. */
+CSN_API csn_status csn_process_maps_name_image(struct csn_process_maps *maps, struct csn_str name, const char *path,
+                                               struct csn_error *err);
+
 /* ---- modules ---- */
 
 enum {

@@ -77,6 +77,9 @@ CSN_API size_t csn_store_given_count(const struct csn_store *store);
 /* Returns the name by which modules find added index `i`: the name it was added with, or its file name without ".gsym",
  * ".bsym" or ".sym". Valid as long as the store. */
 CSN_API struct csn_str csn_store_given_name(const struct csn_store *store, size_t i);
+/* Returns the path that added index `i` was opened from: that of the index, or of the file that the `open` callback
+ * converted. Valid as long as the store. */
+CSN_API const char *csn_store_given_path(const struct csn_store *store, size_t i);
 
 /* What the caller knows about a module. Empty strings and NULL mean unknown. */
 struct csn_store_module {

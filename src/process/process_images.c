@@ -13,7 +13,7 @@ enum { SEGMENTS_MAX = 1 << 16, NODE_TEXT_SIZE = 100 };
 
 void csni_process_images_init(struct csni_process_images *images, const struct csn_allocator *alloc, bool no_files) {
     *images = (struct csni_process_images){ .alloc = alloc, .no_files = no_files };
-    images->items.alloc = images->slots.alloc = alloc;
+    images->items.alloc = images->slots.alloc = images->named.alloc = alloc;
 }
 
 static void forget_image(const struct csni_process_images *images, struct csni_process_image *image) {
@@ -29,11 +29,23 @@ static void forget_images(struct csni_process_images *images) {
 
 void csni_process_images_deinit(struct csni_process_images *images) {
     forget_images(images);
+    for (size_t i = 0; i < images->named.count; i++) {
+        const struct csni_named_file *file = &images->named.items[i];
+        csni_free(images->alloc, file->text, file->name_len + file->path_len + 2);
+    }
+    csni_vec_deinit(&images->named);
     csni_vec_deinit(&images->items);
     csni_vec_deinit(&images->slots);
 }
 
 /* ---- reading ---- */
+
+/* A debug file has no bytes of code, and what its program headers say of bytes is not true. */
+static bool has_code(const struct csni_object *object) {
+    for (uint32_t i = 0; i < object->segment_count; i++)
+        if (object->segments[i].exec && object->segments[i].file_size) return true;
+    return false;
+}
 
 static void keep_segments(struct csni_process_images *images, const struct csni_object *object,
                           struct csni_process_image *out) {
@@ -44,7 +56,8 @@ static void keep_segments(struct csni_process_images *images, const struct csni_
         images->no_memory = true;
         return;
     }
-    for (uint32_t i = 0; i < count; i++) {
+    out->has_code = has_code(object);
+    for (uint32_t i = 0; out->has_code && i < count; i++) {
         const struct csni_segment *segment = &object->segments[i];
         segments[i] = (struct csni_process_segment){ segment->file_off, segment->addr, segment->file_size, segment->exec };
     }
@@ -143,10 +156,59 @@ static const struct csni_process_image *get_image(struct csni_process_images *im
     return image;
 }
 
-const struct csni_process_image *csni_process_images_get(struct csni_process_images *images, struct csn_str path) {
-    if (images->no_files || !path.len || path.ptr[0] != '/' || memchr(path.ptr, 0, path.len)) return NULL;
-    const struct csni_process_image *image = get_image(images, path, NULL);
-    return image && image->segments ? image : NULL;
+/* ---- images by their paths ---- */
+
+bool csni_process_images_name(struct csni_process_images *images, struct csn_str name, const char *path) {
+    const char *folder = path[0] == '/' ? "" : "./"; /* a key begins with none but these */
+    struct csni_named_file file = { .name_len = name.len, .path_len = strlen(folder) + strlen(path) };
+    const size_t size = file.name_len + file.path_len + 2;
+    file.text = csni_alloc(images->alloc, size);
+    if (!file.text) return false;
+    memcpy(file.text, name.ptr, name.len);
+    file.text[name.len] = 0;
+    snprintf(file.text + name.len + 1, size - name.len - 1, "%s%s", folder, path);
+    if (csni_vec_push(&images->named, file)) return true;
+    csni_free(images->alloc, file.text, size);
+    return false;
+}
+
+static struct csn_str base_name_of(struct csn_str path) {
+    size_t at = path.len;
+    while (at && path.ptr[at - 1] != '/') at--;
+    return (struct csn_str){ path.ptr + at, path.len - at };
+}
+
+/* The file that was named so. NULL: none was. */
+static const struct csni_named_file *find_named(const struct csni_process_images *images, struct csn_str name) {
+    for (size_t i = 0; i < images->named.count; i++) {
+        const struct csni_named_file *file = &images->named.items[i];
+        if (csni_str_equal((struct csn_str){ file->text, file->name_len }, name)) return file;
+    }
+    return NULL;
+}
+
+static bool is_of_build(const struct csni_process_image *image, struct csni_span id) {
+    const size_t size = id.size < image->build_id_size ? id.size : image->build_id_size;
+    return !size || memcmp(image->build_id, id.ptr, size) == 0;
+}
+
+static const struct csni_process_image *read_if_of_build(struct csni_process_images *images, struct csn_str key,
+                                                         struct csni_span id) {
+    const struct csni_process_image *image = get_image(images, key, NULL);
+    return image && image->segments && is_of_build(image, id) ? image : NULL;
+}
+
+const struct csni_process_image *csni_process_images_get(struct csni_process_images *images, struct csn_str path,
+                                                         struct csni_span build_id) {
+    if (images->no_files || !path.len || memchr(path.ptr, 0, path.len)) return NULL;
+    const struct csni_named_file *named = find_named(images, path);
+    if (!named) named = find_named(images, base_name_of(path));
+    const struct csn_str key = named ? (struct csn_str){ named->text + named->name_len + 1, named->path_len } : path;
+    const struct csni_process_image *image = named ? read_if_of_build(images, key, build_id) : NULL;
+    if ((image && image->has_code) || path.ptr[0] != '/') return image;
+    const struct csni_process_image *there = read_if_of_build(images, path, build_id);
+    if (there && (there->has_code || !image)) return there;
+    return image ? read_if_of_build(images, key, build_id) : NULL;
 }
 
 /* Keys of files begin with a digit, and paths with a slash. */

@@ -13,10 +13,17 @@ struct csni_process_segment {
     bool exec;
 };
 
+/* A file of this machine that is the image of a name. */
+struct csni_named_file {
+    char *text; /* the name, a NUL, the path, a NUL */
+    size_t name_len, path_len;
+};
+
 struct csni_process_image {
     struct csn_str key;                    /* its path; of a running process's file, which file it is */
     struct csni_process_segment *segments; /* NULL: the file cannot be read */
     uint32_t segment_count;
+    bool has_code; /* false: segments have no bytes */
     uint64_t base;
     uint8_t build_id[CSNI_PROCESS_ID_MAX];
     uint8_t build_id_size; /* 0: it has none */
@@ -27,6 +34,7 @@ struct csni_process_images {
     const struct csn_allocator *alloc;
     bool no_files;
     bool no_memory; /* an image was not read for want of memory */
+    CSNI_VEC(struct csni_named_file) named;
     CSNI_VEC(struct csni_process_image) items;
     CSNI_VEC(uint32_t) slots; /* number of the item + 1; 0: free; a power of two of them */
 };
@@ -34,8 +42,13 @@ struct csni_process_images {
 void csni_process_images_init(struct csni_process_images *images, const struct csn_allocator *alloc, bool no_files);
 void csni_process_images_deinit(struct csni_process_images *images);
 
-/* The image at a path. NULL: it is no object file that can be read, or `no_memory` was set. Lives until the next call. */
-const struct csni_process_image *csni_process_images_get(struct csni_process_images *images, struct csn_str path);
+/* From here on, images of that path or base name are the file at `path`. Both are copied. False: no memory. */
+bool csni_process_images_name(struct csni_process_images *images, struct csn_str name, const char *path);
+
+/* The image of a path: the file that was named for it, or else the file there, but none with another build id (which may be cut, or
+ * empty: unknown). NULL: it is no object file that can be read, or `no_memory` was set. Lives until the next call. */
+const struct csni_process_image *csni_process_images_get(struct csni_process_images *images, struct csn_str path,
+                                                         struct csni_span build_id);
 
 /* The image that a running process has mapped. NULL: it is not known, or `no_memory` was set. Without segments: the file is not
  * to be had, but its build id may be known. Lives until the next call. */

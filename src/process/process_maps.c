@@ -114,6 +114,15 @@ csn_status csn_process_maps_add_image(struct csn_process_maps *maps, uint64_t pi
     return add_given(maps, pid, image, true, NULL, err);
 }
 
+csn_status csn_process_maps_name_image(struct csn_process_maps *maps, struct csn_str name, const char *path,
+                                       struct csn_error *err) {
+    if (!name.len || memchr(name.ptr, 0, name.len) || !path[0])
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the name of an image or the path of its file is empty, or has a NUL in it");
+    if (!csni_process_images_name(&maps->images, name, path)) return csni_fail_memory(err, name.len + strlen(path));
+    maps->generation++;
+    return CSN_OK;
+}
+
 /* ---- addresses ---- */
 
 /* The mapping of an image's first bytes, the lowest of several. */
@@ -162,14 +171,16 @@ static csn_status file_address(struct csn_process_maps *maps, const struct csni_
 csn_status csn_process_maps_file_address(struct csn_process_maps *maps, struct csn_str path, uint64_t file_off,
                                          uint64_t *out) {
     uint64_t addr;
-    csn_status status = file_address(maps, csni_process_images_get(&maps->images, path), path, file_off, &addr);
+    const struct csni_span any_build = { NULL, 0 };
+    csn_status status = file_address(maps, csni_process_images_get(&maps->images, path, any_build), path, file_off, &addr);
     CSNI_TRY(image_status(maps));
     if (status == CSN_OK) *out = addr;
     return status;
 }
 
 csn_status csn_process_maps_image_base(struct csn_process_maps *maps, struct csn_str path, uint64_t *out) {
-    const struct csni_process_image *image = csni_process_images_get(&maps->images, path);
+    const struct csni_span any_build = { NULL, 0 };
+    const struct csni_process_image *image = csni_process_images_get(&maps->images, path, any_build);
     CSNI_TRY(image_status(maps));
     if (!image) return CSN_NONE;
     *out = image->base;
@@ -199,13 +210,11 @@ static const struct csni_process_image *live_image_of(struct csn_process_maps *m
     return image && image->segments ? image : NULL;
 }
 
-/* The file at the mapping's path, unless it is of another build by now. Ids may have been cut. */
+/* The file of the mapping, unless it is of another build by now. */
 static const struct csni_process_image *image_of(struct csn_process_maps *maps, struct csni_mapping *mapping) {
     if (mapping->node.running_pid) return live_image_of(maps, mapping);
-    const struct csni_process_image *image = csni_process_images_get(&maps->images, csni_mapping_path(mapping));
-    size_t size = mapping->build_id_size;
-    if (image && size > image->build_id_size) size = image->build_id_size;
-    return image && size && memcmp(image->build_id, mapping->build_id, size) != 0 ? NULL : image;
+    const struct csni_span id = { mapping->build_id, mapping->build_id_size };
+    return csni_process_images_get(&maps->images, csni_mapping_path(mapping), id);
 }
 
 /* As the image's file tells; false: it tells nothing. */

@@ -129,6 +129,8 @@ static csn_status find_modules(struct symbolication *s, struct csn_store *store)
     options.allocator = s->p->alloc;
     options.max_mappings = (uint32_t)(count < UINT32_MAX - 1 ? count + 1 : UINT32_MAX);
     csn_status status = used ? csn_process_maps_create(&options, &maps, s->err) : fail_no_memory(s);
+    for (size_t i = 0; status == CSN_OK && i < csn_store_given_count(store); i++)
+        status = csn_process_maps_name_image(maps, csn_store_given_name(store, i), csn_store_given_path(store, i), s->err);
     if (status == CSN_OK) mark_used_modules(s->p, used);
     s->p->missing.count = 0;
     for (uint32_t i = 0; status == CSN_OK && i < count; i++) status = add_index(s, store, maps, i, used[i]);
@@ -146,15 +148,7 @@ static uint64_t image_addr(const struct symbolication *s, const struct profile_l
     if (location->kind == CSN_PROFILE_AT_PC && location->value < module->start && module->start < module->end)
         return location->value;
     if (location->kind == CSN_PROFILE_AT_PC) return location->value - s->biases.items[location->module];
-    if (location->kind != CSN_PROFILE_AT_OFFSET) return location->value;
-    /* An image has headers before its first function, and none is linked to lie below 64 KiB: an index with another base may be
-     * of one that begins at 0. */
-    enum { LOWEST_IMAGE = 1 << 16 };
-    const uint64_t base = index_base(index);
-    uint64_t first;
-    if (location->value < base) return location->value + base;
-    const bool has_headers = base >= LOWEST_IMAGE && csn_index_function_start(index, 0, &first, NULL) == CSN_OK && first > base;
-    return has_headers ? location->value + base : location->value;
+    return location->kind == CSN_PROFILE_AT_OFFSET ? csn_index_offset_address(index, location->value) : location->value;
 }
 
 static bool has_index(const struct symbolication *s, const struct profile_location *location) {

@@ -121,6 +121,8 @@ size_t csn_store_given_count(const struct csn_store *store) { return store->give
 
 struct csn_str csn_store_given_name(const struct csn_store *store, size_t i) { return store->entries.items[i].stem; }
 
+const char *csn_store_given_path(const struct csn_store *store, size_t i) { return store->entries.items[i].path; }
+
 /* ---- finding ---- */
 
 /* PATH.gsym, then an index that PATH carries. */

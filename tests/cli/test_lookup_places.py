@@ -90,6 +90,14 @@ def test_an_image_at_another_place(prog, index, callsign, what):
     assert answer["frames"] == want[0]
 
 
+@pytest.mark.parametrize("base, first, linked_at", [(0x400000, 0x401000, 0x400000), (0, 0x401000, 0), (0x140001000, 0x140001000, 0x140000000)])
+def test_an_index_at_another_place(callsign, tmp_path, base, first, linked_at):
+    """Its base is the image's, unless it begins with a function."""
+    gsym_make.write(tmp_path / "app.gsym", [{"start": first, "size": 4, "name": "first"}, {"start": first + 0x100, "size": 0x40, "name": "f"}], base=base)
+    address = 0x10000000 + first + 0x104 - linked_at
+    assert "f + 4" in callsign.good("lookup", "--load-address", "0x10000000", tmp_path / "app.gsym", hex(address))
+
+
 def test_return_addresses(prog, index, callsign):
     """The address after the call of work() in same(), whose line is that of the call."""
     code = subprocess.run([need("objdump"), "-d", prog.path], capture_output=True, text=True, check=True).stdout

@@ -159,6 +159,16 @@ def test_pprof_mapping_from_the_first_address(callsign, symbols, tmp_path):
     assert (mapping["start"], mapping["end"], mapping["off"]) == (0, 0x4000, 0)
 
 
+def test_the_headers_of_a_given_program(callsign, tmp_path):
+    """Its code lies 0x20000 further in memory than in the file. The mapping of another machine tells of the file alone."""
+    (tmp_path / "a.c").write_text("__attribute__((noinline)) int f(int x) { return x * 3 + 1; }\nint main(int c, char **v) { (void)v; return f(c) + 2; }\n")
+    subprocess.run([need("gcc"), "-g", "-O1", "-pie", "-Wl,-Ttext=0x21040", "a.c", "-o", "app"], check=True, cwd=tmp_path)
+    pc = BASE + int(callsign.good("find", tmp_path / "app", "f").split()[0], 16) - 0x20000 + 3
+    (tmp_path / "in.pb").write_bytes(pprof([([pc], [3])], [(BASE + 0x1000, BASE + 0x2000, 0x1000, "/nowhere/app", "")]))
+    callsign.good("profile", "-q", "--offline", "-i", tmp_path / "app", tmp_path / "in.pb", "-o", tmp_path / "out.pb")
+    assert Pprof((tmp_path / "out.pb").read_bytes()).names() == {("f",): [3]}
+
+
 def test_addresses_of_the_image_with_a_mapping(callsign, symbols, tmp_path):
     """Locations have addresses of the image, their mapping says where that was: no pc lies below its mapping."""
     source = b"".join(message((number, message((1, dict_of(value)[1][0]), (2, 1), (3, dict_of(value)[3][0])) if number == 4 else value))

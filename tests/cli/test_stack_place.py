@@ -120,6 +120,67 @@ def test_places_in_an_image_at_a_fixed_address(callsign, tmp_path, dialect, kind
     assert json.loads(out)["frames"][0]["frames"][0]["function"] == "f", out
 
 
+def test_a_pc_of_a_program_at_a_fixed_address_is_no_offset(callsign, tmp_path):
+    """glibc writes no offset for it. The index counts from the first byte, and has a function at an offset that looks like the pc."""
+    gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1100, "size": 0x40, "name": "f"}, {"start": 0x401100, "size": 0x40, "name": "innocent"}], base=0)
+    for line in ("./app() [0x401106]", "./app[0x401106]", "/opt/app(f+0x6) [0x401106]"):
+        out = callsign.good("stack", "--json", "--no-search", "-i", tmp_path / "app.gsym", stdin=line + "\n")
+        assert json.loads(out)["frames"][0]["frames"][0]["function"] == "f", out
+
+
+@pytest.mark.parametrize("kind", ["sym", "coredump", "minidump", "jvm"])
+def test_offsets_with_a_list_of_symbols(callsign, tmp_path, kind):
+    """A list begins with the first function, not with the image."""
+    (tmp_path / "app.list").write_text("0000000000401000 T _init\n0000000000401100 T f\n0000000000401140 T main\n0000000000401180 T end\n")
+    callsign.good("convert", "-q", tmp_path / "app.list", "-o", tmp_path / "app.gsym")
+    callsign.good("convert", "-q", "--to", "bsym", tmp_path / "app.list", "-o", tmp_path / "app.bsym")
+    text = BEYOND["machine" if kind == "sym" else kind].replace("500004", "1104").replace("900004", "401104")
+    for index in ("app.gsym", "app.bsym", "app.list"):
+        out = callsign.good("stack", "--json", "--no-search", "-i", f"app={tmp_path / index}", stdin=text)
+        assert json.loads(out)["frames"][0]["frames"][0]["function"] == "f", (index, out)
+
+
+GIVEN = {
+    "maps": lambda pc, off: f"555500001000-555500002000 r-xp 00001000 fe:00 1 /nowhere/app\nBacktrace:\n#0 {pc:#x} in ?? () from /nowhere/app\n",
+    "perf": lambda pc, off: f"p 42 1.5: 1 cycles:\n\t    {off:x} [unknown] (/nowhere/app)\n\n",
+    "strace": lambda pc, off: f" > /nowhere/app() [{off:#x}]\n",
+}
+
+
+def program_of_parts(tmp_path):
+    """Its code lies 0x20000 further in memory than in the file, as lld puts it elsewhere too. Gives a place in f, and where that is in the file."""
+    (tmp_path / "a.c").write_text("__attribute__((noinline)) int f(int x) { return x * 3 + 1; }\nint main(int c, char **v) { (void)v; return f(c) + 2; }\n")
+    subprocess.run([need("gcc"), "-g", "-O1", "-pie", "-Wl,-Ttext=0x21040", "a.c", "-o", "app"], check=True, cwd=tmp_path)
+    headers = subprocess.run([need("readelf"), "-lW", "app"], check=True, capture_output=True, text=True, cwd=tmp_path).stdout
+    offset, address = (int(word, 16) for line in headers.splitlines() if " 0x0000000000021040 " in line for word in line.split()[1:3])
+    found = subprocess.run([need("nm"), "app"], check=True, capture_output=True, text=True, cwd=tmp_path).stdout
+    place = next(int(line.split()[0], 16) for line in found.splitlines() if line.endswith(" T f")) + 3
+    assert address - offset == 0x20000
+    return place, place - address + offset
+
+
+@pytest.mark.parametrize("kind", GIVEN)
+@pytest.mark.parametrize("name", ["app", "/nowhere/app"])
+def test_the_headers_of_a_given_program(callsign, tmp_path, kind, name):
+    """The program's path in the log is on another machine: the file that was given for it tells how it is loaded."""
+    _, offset = program_of_parts(tmp_path)
+    text = GIVEN[kind](0x555500000000 + offset, offset)
+    out = callsign.good("stack", "--json", "--no-search", "-i", f"{name}={tmp_path / 'app'}", stdin=text)
+    assert json.loads(out)["frames"][0]["frames"][0]["function"] == "f", out
+
+
+def test_the_headers_of_a_debug_file(callsign, tmp_path):
+    """They say nothing of bytes that it does not have: the program's do, if that is here."""
+    _, offset = program_of_parts(tmp_path)
+    subprocess.run([need("objcopy"), "--only-keep-debug", "app", "app.debug"], check=True, cwd=tmp_path)
+    text = GIVEN["maps"](0x555500000000 + offset, offset)
+    answer = json.loads(callsign.run("stack", "--json", "--no-search", "-i", f"app={tmp_path / 'app.debug'}", stdin=text).stdout)
+    assert answer["frames"][0]["frames"] == []
+    text = text.replace("/nowhere/app", str(tmp_path / "app"))
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", f"app={tmp_path / 'app.debug'}", stdin=text))
+    assert answer["frames"][0]["frames"][0]["function"] == "f"
+
+
 def test_the_kernels_line_of_a_fault_in_a_program_at_a_fixed_address(callsign, tmp_path):
     """Since Linux 6.6 the first number is an offset in the file."""
     gsym_make.write(tmp_path / "app.gsym", [{"start": 0x401100, "size": 0x40, "name": "boom", "line": 1}], base=0x400000)

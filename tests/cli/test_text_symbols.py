@@ -1,7 +1,10 @@
 """Text files of symbols: /proc/kallsyms, System.map, perf maps."""
 import pathlib
+import subprocess
 
 import pytest
+
+from programs import need
 
 KALLSYMS = """ffffffff81000000 T _text
 ffffffff81000000 T startup
@@ -23,6 +26,46 @@ def test_kernel_list(callsign, tmp_path):
     assert callsign.run("lookup", out, "0xffffffff81000100").returncode == 1
     assert callsign.run("lookup", out, "0xffffffffc0001000").returncode == 1
     assert "helper + 1 " in callsign.good("lookup", path, "0xffffffff81000041")
+
+
+NM = """                 U _Unwind_Resume@GCC_3.0
+                 w __gmon_start__
+0000000000001000 T _init
+000000000000113a 0000000000000033 T ns::S::f(int, char const*) const
+000000000000116d 000000000000003b T main
+00000000000011a8 0000000000000010 W int twice<int>(int)
+00000000000011b8 0000000000000010 t walk(Tree*) [clone .cold]
+0000000000002000 0000000000000004 R _IO_stdin_used
+"""
+
+
+@pytest.mark.parametrize("imports", [0, 1, 1000])
+def test_the_list_of_nm(callsign, tmp_path, imports):
+    """With what the program uses, sizes (-S) and names for people (-C)."""
+    path = tmp_path / "app.list"
+    path.write_text("".join(f"                 U used_{i}\n" for i in range(imports)) + NM)
+    callsign.good("convert", "-q", path, "-o", tmp_path / "app.gsym")
+    answers = callsign.good("lookup", tmp_path / "app.gsym", "0x1004", "0x113e", "0x1171", "0x11ac", "0x11bc").splitlines()
+    names = [line.split(": ", 1)[1].split(" + 4")[0] for line in answers if line]
+    assert names == ["_init", "ns::S::f(int, char const*) const", "main", "int twice<int>(int)", "walk(Tree*) [clone .cold]"]
+    assert callsign.run("lookup", tmp_path / "app.gsym", "0x11c8").returncode == 1
+
+
+def test_the_list_of_nm_of_a_program(callsign, tmp_path):
+    """Every function of it has the name and the end that the program's own index has."""
+    (tmp_path / "a.cc").write_text("struct S { int f(int, const char *) const; };\nint S::f(int a, const char *) const { return a; }\n"
+                                   "template <class T> T twice(T a) { return a + a; }\nint main(int c, char **v) { return S().f(twice(c), v[0]); }\n")
+    subprocess.run([need("g++"), "-o", "app", "a.cc"], check=True, cwd=tmp_path)
+    names = set()
+    for options in (["-n"], ["-nS"], ["-nC"], ["-nSC"], ["-S"], ["-p", "-l"]):
+        text = subprocess.run([need("nm"), *options, "app"], check=True, capture_output=True, text=True, cwd=tmp_path).stdout
+        (tmp_path / "list").write_text(text)
+        callsign.good("convert", "-q", tmp_path / "list", "-o", tmp_path / "list.gsym")
+        functions = callsign.good("lookup", tmp_path / "list.gsym", *(hex(int(callsign.good("find", tmp_path / "app", name).split()[0], 16) + 2)
+                                                                       for name in ("main", "_ZNK1S1fEiPKc", "_Z5twiceIiET_S0_")))
+        names.add(functions)
+    assert len(names) == 2 and all("main + 2" in answer for answer in names)
+    assert any("S::f(int, char const*) const + 2" in answer and "int twice<int>(int) + 2" in answer for answer in names), names
 
 
 def test_hidden_addresses(callsign, tmp_path):

@@ -20,6 +20,8 @@
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 
+enum { UNMOVED_BASE = 0x400000 }; /* where linkers put programs that are not relocated */
+
 /* "(orders_load+0x9)", "(+0x113b)" or "()", of which the closing bracket is the last character of `line`. */
 static bool read_bracket(struct csn_str line, struct line_frame *out, size_t *path_end) {
     struct line_scan s = scan_on(line);
@@ -154,6 +156,7 @@ static enum line_kind finish_frame(struct csn_str line, enum line_kind kind, str
         out->value = out->symbol_offset;
     }
     out->by_maps = true;
+    out->usual_base = UNMOVED_BASE;
     out->flags = CSN_STACK_RETURN;
     out->fill_at = out->fill_end = line.len;
     return kind;

@@ -8,6 +8,10 @@
 bool stack_modules_init(struct stack_modules *modules, struct stack_session *session) {
     *modules = (struct stack_modules){ .session = session };
     if (csn_process_maps_create(NULL, &modules->maps, NULL) < 0) return false;
+    for (size_t i = 0; i < csn_store_given_count(session->store); i++) {
+        const struct csn_str name = csn_store_given_name(session->store, i);
+        if (csn_process_maps_name_image(modules->maps, name, csn_store_given_path(session->store, i), NULL) < 0) return false;
+    }
     modules->generation = modules->first_generation = csn_process_maps_generation(modules->maps);
     return true;
 }

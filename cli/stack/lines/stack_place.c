@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <callsign/inspect.h>
+
 #include "ui/growing.h"
 #include "ui/text_bytes.h"
 
@@ -221,7 +223,10 @@ static bool place_in(struct stack_places *places, struct stack_session *session,
     *addr = known ? frame->value - known->bias : 0;
     if (known && has_named_function(index, frame->symbol, frame->flags, *addr)) return true;
     *addr = frame->value;
-    bool fits = guess.unmoved && has_named_function(index, frame->symbol, frame->flags, *addr);
+    /* A process has no image at 0: of an index that counts from there, no pc is an address, unless the name says so. */
+    const bool is_loaded =
+        frame->usual_base && frame->module.len && !frame->symbol.len && csn_index_image_base(index) < LOWEST_IMAGE;
+    bool fits = guess.unmoved && !is_loaded && has_named_function(index, frame->symbol, frame->flags, *addr);
     if (!fits && guess.program && frame->usual_base && frame->value >= frame->usual_base) {
         *addr = frame->value - frame->usual_base;
         fits = has_named_function(index, frame->symbol, frame->flags, *addr);

@@ -133,18 +133,12 @@ uint64_t session_image_base(struct stack_session *session, uint32_t module) {
 
 uint64_t session_first_byte(struct stack_session *session, uint32_t module) {
     const struct csn_index *index = session_index(session, module);
-    return index ? module_first_byte(index) : 0;
+    return index ? csn_index_image_base(index) : 0;
 }
 
-/* An image has headers before its first function, and none is linked to lie below 64 KiB: an index with another base may be of one
- * that begins at 0. */
 uint64_t session_offset_address(struct stack_session *session, uint32_t module, uint64_t offset) {
     const struct csn_index *index = session_index(session, module);
-    const uint64_t base = session_first_byte(session, module);
-    uint64_t first;
-    if (offset < base || !index) return offset + base;
-    const bool has_headers = base >= LOWEST_IMAGE && csn_index_function_start(index, 0, &first, NULL) == CSN_OK && first > base;
-    return has_headers ? offset + base : offset;
+    return index ? csn_index_offset_address(index, offset) : offset;
 }
 
 /* ---- frames ---- */

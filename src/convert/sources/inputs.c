@@ -55,7 +55,8 @@ static const struct {
     { "BC\xc0\xde", 4, "LLVM bitcode: it has no machine code; give the object file that is made of it" },
     { "\xde\xc0\x17\x0b", 4, "LLVM bitcode: it has no machine code; give the object file that is made of it" },
     { "\x50\xed\x55\xba", 4, "CUDA fat binary: code of GPUs is not read" },
-    { "MDMP", 4, "minidump: it has no functions; give the program, and look its stacks up with `callsign stack`" },
+    { "MDMP", 4,
+      "minidump: it has no functions; give the program, and look the report of minidump-stackwalk up with `callsign stack`" },
 };
 
 const char *csni_unread_kind_of(struct csni_span file) {

@@ -1,4 +1,5 @@
-/* The kernel's list of symbols: /proc/kallsyms, and System.map, which is the same without modules. */
+/* The kernel's list of symbols: /proc/kallsyms, and System.map, which is the same without modules. nm (binutils, LLVM) prints
+ * any program's symbols so; its lists may have sizes (-S), symbols that the program only uses, and names with spaces (-C). */
 #include <stdlib.h>
 
 #include "base/core/fail.h"
@@ -8,14 +9,14 @@
 enum { KERNEL = 0, PAGE = 4096 };
 
 struct symbol {
-    uint64_t addr;
+    uint64_t addr, size;   /* size 0: not told */
     struct csn_str name, module;
     char type;
 };
 
 /* A symbol of any type: it ends the one before. */
 struct place {
-    uint64_t addr;
+    uint64_t addr, size;
     const char *name;
     uint32_t name_len;
     uint32_t module;   /* KERNEL; others count up whenever the name changes */
@@ -28,30 +29,72 @@ struct kallsyms {
     CSNI_VEC(struct place) places;
     struct csn_str module_name;
     uint32_t module, modules;
-    uint64_t hidden;   /* symbols at 0 */
+    uint64_t symbols, at_zero;
 };
 
-/* ADDRESS TYPE NAME, and after a tab [MODULE]. */
-static bool read_kallsyms_line(struct csn_str line, struct symbol *out) {
-    struct csn_str addr = csni_line_field(&line), type = csni_line_field(&line);
-    out->name = csni_text_name(csni_line_field(&line));
-    out->module = csni_line_field(&line);
-    char letter = type.len == 1 ? (char)(type.ptr[0] | 0x20) : 0;
-    if (letter < 'a' || letter > 'z' || !out->name.len || out->name.len > UINT32_MAX ||
-        !csni_text_hex(addr, &out->addr))
-        return false;
-    out->type = type.ptr[0];
-    return true;
+static bool is_type(struct csn_str field) {
+    char letter = field.len == 1 ? (char)(field.ptr[0] | 0x20) : 0;
+    return letter >= 'a' && letter <= 'z';
 }
 
-/* The kernel writes addresses in full width, which tells its list from a map with sizes of one digit. */
+/* The kernel and nm write numbers in full width, which tells their lists from a map with sizes of one digit. */
+static bool is_full_width(struct csn_str number) { return number.len == 8 || number.len == 16; }
+
+/* [MODULE], whether a tab or a space is before it. */
+static bool is_module(struct csn_str text) { return text.len > 2 && text.ptr[0] == '[' && text.ptr[text.len - 1] == ']'; }
+
+/* NAME, and after a tab [MODULE], or a name's file and line (nm -l). */
+static void read_name(struct csn_str text, struct symbol *out) {
+    const char *tab = memchr(text.ptr, '\t', text.len);
+    size_t len = tab ? (size_t)(tab - text.ptr) : text.len;
+    while (len && csni_is_blank(text.ptr[len - 1])) len--;
+    size_t word = len;
+    while (word && !csni_is_blank(text.ptr[word - 1])) word--;
+    out->module = (struct csn_str){ text.ptr + word, len - word };
+    if (tab) {
+        struct csn_str rest = { tab, text.len - (size_t)(tab - text.ptr) };
+        csni_skip_blanks(&rest);
+        out->module = csni_line_field(&rest);
+    } else if (word && is_module(out->module)) {
+        len = word;
+        while (len && csni_is_blank(text.ptr[len - 1])) len--;
+    }
+    if (!is_module(out->module)) out->module = (struct csn_str){ NULL, 0 };
+    out->name = csni_text_name((struct csn_str){ text.ptr, len });
+}
+
+/* ADDRESS [SIZE] TYPE NAME. */
+static bool read_kallsyms_line(struct csn_str line, struct symbol *out) {
+    struct csn_str addr = csni_line_field(&line), type = csni_line_field(&line);
+    out->size = 0;
+    if (is_full_width(type) && csni_text_hex(type, &out->size)) type = csni_line_field(&line);
+    if (!is_type(type) || !line.len || !csni_text_hex(addr, &out->addr)) return false;
+    out->type = type.ptr[0];
+    read_name(line, out);
+    return out->name.len && out->name.len <= UINT32_MAX;
+}
+
+/* A symbol that nm's program uses and another has: TYPE NAME, indented. */
+static bool is_undefined(struct csn_str line) {
+    struct csn_str rest = line;
+    csni_skip_blanks(&rest);
+    return rest.len < line.len && is_type(csni_line_field(&rest)) && rest.len;
+}
+
 static bool is_line(struct csn_str line) {
     struct symbol symbol;
     struct csn_str rest = line, addr = csni_line_field(&rest);
-    return (addr.len == 8 || addr.len == 16) && read_kallsyms_line(line, &symbol);
+    return is_undefined(line) || (is_full_width(addr) && read_kallsyms_line(line, &symbol));
 }
 
-bool csni_kallsyms_recognize(struct csni_span file) { return csni_lines_look_like(file, is_line); }
+/* What a program uses comes first where its symbols are in order of their addresses (nm -n). */
+bool csni_kallsyms_recognize(struct csni_span file) {
+    struct csni_lines lines = { file, 0 };
+    struct csni_span rest = file;
+    struct csn_str line;
+    while (csni_lines_next(&lines, &line) && is_undefined(line)) rest = lines.rest;
+    return csni_lines_look_like(rest, is_line);
+}
 
 static bool is_function(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
 
@@ -66,12 +109,10 @@ static uint32_t module_of(struct kallsyms *k, struct csn_str name) {
 
 static csn_status add_kallsyms_symbol(struct kallsyms *k, const struct symbol *s, uint64_t line,
                                       struct csn_error *err) {
-    if (!s->addr) {
-        k->hidden++;
-        return CSN_OK;
-    }
+    k->symbols++;
+    if (!s->addr) k->at_zero++;
     if (s->name.ptr[0] == '$') return CSN_OK; /* Arm marks code and data within functions so */
-    struct place place = { s->addr, s->name.ptr, (uint32_t)s->name.len, module_of(k, s->module), line, s->type };
+    struct place place = { s->addr, s->size, s->name.ptr, (uint32_t)s->name.len, module_of(k, s->module), line, s->type };
     return csni_vec_push(&k->places, place) ? CSN_OK : csni_fail_memory(err, sizeof place);
 }
 
@@ -95,12 +136,13 @@ static int place_by_addr(const void *pa, const void *pb) {
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* The end of `place`, which the symbol at `next` follows: there, unless it belongs to another module; then with the page,
- * as far as the other leaves room. */
-static uint64_t end_of(const struct place *place, const struct place *next) {
+/* The size of `place`, which the symbol at `next` follows: up to there, unless that belongs to another module; then up to the
+ * end of the page, as far as the other leaves room. */
+static uint64_t size_of(const struct place *place, const struct place *next) {
+    if (place->size) return place->size;
     uint64_t page_end = (place->addr | (PAGE - 1)) == UINT64_MAX ? UINT64_MAX : (place->addr | (PAGE - 1)) + 1;
-    if (!next) return page_end;
-    return next->module == place->module || next->addr < page_end ? next->addr : page_end;
+    bool is_up_to_next = next && (next->module == place->module || next->addr < page_end);
+    return (is_up_to_next ? next->addr : page_end) - place->addr;
 }
 
 static void add_kallsyms_functions(struct kallsyms *k) {
@@ -111,7 +153,7 @@ static void add_kallsyms_functions(struct kallsyms *k) {
         if (next <= i) next = i + 1;
         while (next < count && places[next].addr == places[i].addr) next++;
         if (!is_function(places[i].type)) continue;
-        uint64_t size = end_of(&places[i], next < count ? &places[next] : NULL) - places[i].addr;
+        uint64_t size = size_of(&places[i], next < count ? &places[next] : NULL);
         uint32_t name = csni_batch_add_string(k->writer, (struct csn_str){ places[i].name, places[i].name_len });
         csni_batch_begin_function(k->writer, places[i].addr, size < UINT32_MAX ? (uint32_t)size : UINT32_MAX, name,
                                   CSNI_SOURCE_SYMBOL);
@@ -123,14 +165,14 @@ static csn_status read_kallsyms_symbols(struct kallsyms *k, struct csni_span fil
     struct csn_str line;
     while (csni_lines_next(&lines, &line)) {
         struct symbol symbol;
-        if (!line.len) continue;
+        if (!line.len || is_undefined(line)) continue;
         if (read_kallsyms_line(line, &symbol)) CSNI_TRY(add_kallsyms_symbol(k, &symbol, lines.number, err));
         else csni_note_line(k->writer, lines.number, line, "no address, type and name");
     }
-    if (k->hidden && !k->places.count)
+    if (k->at_zero && k->at_zero == k->symbols)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
                          "all %llu addresses are 0: the kernel hides them (kernel.kptr_restrict); read the list as root",
-                         (unsigned long long)k->hidden);
+                         (unsigned long long)k->at_zero);
     add_kallsyms_functions(k);
     return CSN_OK;
 }

@@ -294,7 +294,8 @@ static void test_images(void **state) {
 /* ---- with the image's file ---- */
 
 /* Two segments: bytes of the file 0x0.. at 0x400000, code at 0x402000 + its offset in the file. */
-static uint64_t put_image(const char *path, struct wire_elf_places *places) {
+static const uint8_t image_id[20] = { 9, 8, 7 };
+static uint64_t put_image_with(const char *path, struct wire_elf_places *places, bool has_id) {
     static uint8_t code[0x300];
     struct wire_elf elf;
     struct wire file;
@@ -305,6 +306,10 @@ static uint64_t put_image(const char *path, struct wire_elf_places *places) {
                                  (struct csni_span){ code, sizeof code });
     wire_elf_add_segment(&elf, (struct wire_segment){ PT_LOAD, 4, 0x400200, sizeof code, rodata, 1 });
     wire_elf_add_segment(&elf, (struct wire_segment){ PT_LOAD, 5, 0x402000, sizeof code, text, 1 });
+    if (has_id) {
+        const uint32_t note = wire_elf_add_build_id(&elf, image_id, sizeof image_id);
+        wire_elf_add_segment(&elf, (struct wire_segment){ .type = PT_NOTE, .section = note, .align = 4 });
+    }
     wire_elf_build(&elf, &file, places);
     FILE *out = fopen(path, "wb");
     struct csni_span bytes = wire_span(&file);
@@ -313,6 +318,62 @@ static uint64_t put_image(const char *path, struct wire_elf_places *places) {
     wire_deinit(&file);
     wire_elf_deinit(&elf);
     return off;
+}
+
+static uint64_t put_image(const char *path, struct wire_elf_places *places) { return put_image_with(path, places, false); }
+
+static uint64_t bias_of(const char *name, const char *image, const char *path, const uint8_t *id) {
+    struct csn_process_maps *maps = maps_of("");
+    struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
+    const struct csn_process_module *modules;
+    size_t count;
+    mapping.start = 0x7f0000000000;
+    mapping.end = 0x7f0000001000;
+    mapping.path = csni_str(path);
+    mapping.flags = CSN_MAPPING_EXECUTABLE;
+    mapping.build_id = id;
+    mapping.build_id_size = id ? sizeof image_id : 0;
+    assert_int_equal(csn_process_maps_name_image(maps, csni_str(name), image, &err), CSN_OK);
+    assert_int_equal(csn_process_maps_add_mapping(maps, 7, &mapping, &err), CSN_OK);
+    assert_int_equal(csn_process_maps_modules(maps, 7, &modules, &count, &err), CSN_OK);
+    const uint64_t bias = 0x7f0000000000 - modules[0].bias;
+    csn_process_maps_destroy(maps);
+    return bias;
+}
+
+/* A file of this machine is the image of a path or base name, unless the mapping is of another build. */
+static void test_named_images(void **state) {
+    (void)state;
+    char path[] = "/tmp/csn-process-XXXXXX";
+    static const uint8_t other_id[20] = { 9, 8, 6 };
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && close(fd) == 0);
+    struct wire_elf_places places;
+    const uint64_t off = put_image_with(path, &places, true), found = 0x402000 - off;
+    uint64_t addr;
+    assert_int_equal(bias_of("app", path, "/nowhere/app", NULL), found);
+    assert_int_equal(bias_of("/nowhere/app", path, "/nowhere/app", image_id), found);
+    assert_int_equal(bias_of("app", path, "app", image_id), found);
+    assert_int_equal(bias_of("ap", path, "/nowhere/app", NULL), 0);
+    assert_int_equal(bias_of("/here/app", path, "/nowhere/app", NULL), 0);
+    assert_int_equal(bias_of("app", path, "/nowhere/app", other_id), 0);
+    assert_int_equal(bias_of("app", "/no/file", "/nowhere/app", NULL), 0);
+    /* The file at the mapping's path, where the named one is none. */
+    assert_int_equal(bias_of(path + strlen("/tmp/"), "/no/file", path, image_id), found);
+    assert_int_equal(bias_of(path + strlen("/tmp/"), "no/file", path, image_id), found);
+    struct csn_process_maps *maps = maps_of("");
+    assert_int_equal(csn_process_maps_name_image(maps, csni_str(""), path, &err), CSN_E_ARGUMENT);
+    assert_int_equal(csn_process_maps_name_image(maps, csni_str("app"), "", &err), CSN_E_ARGUMENT);
+    assert_int_equal(csn_process_maps_name_image(maps, (struct csn_str){ "a\0b", 3 }, path, &err), CSN_E_ARGUMENT);
+    const uint64_t generation = csn_process_maps_generation(maps);
+    assert_int_equal(csn_process_maps_name_image(maps, csni_str("app"), path, &err), CSN_OK);
+    assert_int_not_equal(csn_process_maps_generation(maps), generation);
+    assert_int_equal(csn_process_maps_image_base(maps, csni_str("/other/app"), &addr), CSN_OK);
+    assert_int_equal(addr, 0x400200);
+    assert_int_equal(csn_process_maps_file_address(maps, csni_str("app"), off + 5, &addr), CSN_OK);
+    assert_int_equal(addr, 0x402005);
+    csn_process_maps_destroy(maps);
+    assert_int_equal(unlink(path), 0);
 }
 
 static void test_program_headers(void **state) {
@@ -489,7 +550,8 @@ static void test_bias_of_indexes_below_the_image(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),      cmocka_unit_test(test_overlaps),        cmocka_unit_test(test_oldest_go),
-        cmocka_unit_test(test_arguments), cmocka_unit_test(test_images),          cmocka_unit_test(test_program_headers),
+        cmocka_unit_test(test_arguments), cmocka_unit_test(test_images),          cmocka_unit_test(test_named_images),
+        cmocka_unit_test(test_program_headers),
         cmocka_unit_test(test_two_code_segments_in_a_page),
         cmocka_unit_test(test_no_memory), cmocka_unit_test(test_many_mappings_of_one_file),
         cmocka_unit_test(test_other_processes), cmocka_unit_test(test_found_as_mapped_last), cmocka_unit_test(test_found_by_name),
