@@ -15,8 +15,6 @@
 #include "lookup/address_text.h"
 #include "ui/cli_message.h"
 
-enum { IMAGE_ALIGN = 1 << 16 };
-
 void lookup_target_deinit(struct lookup_target *target) {
     for (size_t i = 0; i < target->module_count; i++) {
         index_query_deinit(&target->modules[i].query);
@@ -52,14 +50,14 @@ static bool read_pe_base(const char *path, uint64_t *out) {
     return status == CSN_OK && identity.container == CSN_IDENTITY_PE && identity.flags & CSN_IDENTITY_LINKED;
 }
 
-/* Where the image of a manifest begins, which has functions alone, or of an index. Images that can be loaded anywhere are linked at
- * 0, or far above with their headers before the first function. */
+/* Images that can be loaded anywhere are linked at 0, or far above. A manifest (`index` NULL) has the first function alone. */
 static uint64_t guess_image_base(const struct lookup_target *target, const struct csn_index *index, uint64_t load_addr) {
+    enum { HEADERS_MAX = 1 << 16 };
     const uint64_t first = index ? module_base_address(index) : target->manifest.items[0].start;
-    const uint64_t base = index ? csn_index_image_base(index) : first & ~(uint64_t)(IMAGE_ALIGN - 1);
-    bool is_in_place = first >= load_addr && first - load_addr < IMAGE_ALIGN;
+    const uint64_t base = index ? csn_index_image_base(index) : first & ~(uint64_t)(HEADERS_MAX - 1);
+    const bool is_in_place = first >= load_addr && first - load_addr < HEADERS_MAX;
     if (is_in_place) return load_addr;
-    return base == first || first >> 32 ? base : 0;
+    return (index && base == first) || first >> 32 ? base : 0;
 }
 
 bool lookup_target_set_load_address(struct lookup_target *target, const struct csn_index *index, uint64_t load_addr) {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <callsign/inspect.h>
 #include <callsign/names.h>
 #include <callsign/open.h>
 
@@ -191,19 +192,6 @@ static void full_path(struct conversion *c, const struct artifact *artifact, cha
     snprintf(out, PATH_SIZE, "%s/%s", symbol_store_dir(c->store), artifact->path);
 }
 
-/* Offsets of modules count from the image's first byte, which an index does not name: linkers put programs that are not moved at
- * these places, and begin others at 0. */
-static uint64_t usual_base(const struct csn_index *index) {
-    static const uint64_t bases[] = { 0x180000000, 0x140000000, 0x100000000, 0x400000 };
-    struct csn_index_info info;
-    csn_index_get_info(index, &info, sizeof(info));
-    for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
-        if (info.base_address >= bases[i] &&
-            info.base_address < bases[i] + (bases[i] == 0x400000 ? 0x20000 : 0x10000000))
-            return bases[i];
-    return 0;
-}
-
 /* Where the image of a file is linked to, as it or another file of the store tells. */
 static bool find_image_base(struct conversion *c, const struct artifact *artifact, uint64_t *out) {
     const uint32_t images = ARTIFACT_DEBUGINFO | ARTIFACT_EXECUTABLE;
@@ -217,12 +205,15 @@ static bool find_image_base(struct conversion *c, const struct artifact *artifac
     return found;
 }
 
-/* An index that was made from a Breakpad file or a PDB begins below the image. */
+/* An index that was made from a Breakpad file or a PDB begins below the image. Of one that begins with a function, only a
+ * usual base of programs that are not moved is believed: another image may count from 0. */
 static uint64_t base_of_index(const struct csn_index *index, bool known, uint64_t image_base) {
+    enum { UNMOVED_BASE = 0x400000 };
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
-    if (!known) return usual_base(index);
-    return info.base_address >= image_base ? image_base : 0;
+    if (known) return info.base_address >= image_base ? image_base : 0;
+    const uint64_t base = csn_index_image_base(index);
+    return base == info.base_address || base >> 32 || base == UNMOVED_BASE ? base : 0;
 }
 
 static csn_status open_index(struct conversion *c, const struct artifact *artifact, struct csn_index **out,

@@ -1,7 +1,6 @@
 /* Where the image of an index begins. */
+#include "base/core/image_base.h"
 #include "index/index_private.h"
-
-enum { IMAGE_ALIGN = 1 << 16 }; /* no image is linked below it, but at 0 */
 
 /* Whether the base is no image's, but the first function. */
 static bool begins_with_function(const struct csn_index *index, uint64_t base) {
@@ -17,12 +16,11 @@ static uint64_t base_of(const struct csn_index *index) {
 
 uint64_t csn_index_image_base(const struct csn_index *index) {
     const uint64_t base = base_of(index);
-    const bool is_kernel = base >> 63;
-    return is_kernel || !begins_with_function(index, base) ? base : base & ~(uint64_t)(IMAGE_ALIGN - 1);
+    return begins_with_function(index, base) ? csni_guess_image_base(base) : base;
 }
 
 uint64_t csn_index_offset_address(const struct csn_index *index, uint64_t offset) {
     const uint64_t base = base_of(index);
-    const bool counts_from_image = offset < base || (base >= IMAGE_ALIGN && !begins_with_function(index, base));
+    const bool counts_from_image = offset < base || (base >= CSNI_IMAGE_ALIGN && !begins_with_function(index, base));
     return counts_from_image ? csn_index_image_base(index) + offset : offset;
 }

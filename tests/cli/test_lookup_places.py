@@ -90,7 +90,8 @@ def test_an_image_at_another_place(prog, index, callsign, what):
     assert answer["frames"] == want[0]
 
 
-@pytest.mark.parametrize("base, first, linked_at", [(0x400000, 0x401000, 0x400000), (0, 0x401000, 0), (0x140001000, 0x140001000, 0x140000000)])
+@pytest.mark.parametrize("base, first, linked_at", [(0x400000, 0x401000, 0x400000), (0, 0x401000, 0), (0x140001000, 0x140001000, 0x140000000),
+                                                  (0x140011000, 0x140011000, 0x140000000), (0x7ff600011000, 0x7ff600011000, 0x7ff600010000)])
 def test_an_index_at_another_place(callsign, tmp_path, base, first, linked_at):
     """Its base is the image's, unless it begins with a function."""
     gsym_make.write(tmp_path / "app.gsym", [{"start": first, "size": 4, "name": "first"}, {"start": first + 0x100, "size": 0x40, "name": "f"}], base=base)

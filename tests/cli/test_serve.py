@@ -15,6 +15,7 @@ import urllib.parse
 
 import pytest
 
+import gsym_make
 from programs import need, wait_for
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -595,6 +596,20 @@ def test_prune_by_age(callsign, store, images):
     callsign.good("store", "prune", "--store", store, "--max-age", "2")
     listed = callsign.good("store", "list", "--store", store, "--json").splitlines()
     assert [json.loads(line)["name"] for line in listed] == ["libshop.so"]
+
+
+@pytest.mark.parametrize("linked_at, base, first", [
+    (0x400000, 0x400000, 0x401000), (0x400000, 0x401000, 0x401000), (0x10000, 0x10000, 0x10400), (0x20000000, 0x20000000, 0x20001000), (0, 0, 0x401000),
+    (0, 0x26080, 0x26080), (0x140000000, 0x140011000, 0x140011000), (0x7ff600010000, 0x7ff600011000, 0x7ff600011000), (0, 0, 0x1000)])
+def test_offsets_where_no_image_is_stored(callsign, tmp_path, linked_at, base, first):
+    """The index's base is the image's, unless it begins with a function: then a usual one is taken, or 0."""
+    gsym_make.write(tmp_path / "app.gsym", [{"start": first, "size": 16, "name": "first"}, {"start": first + 0x100, "size": 16, "name": "f"}],
+                    base=base, build_id=bytes(range(1, 17)) + b"abcd")
+    callsign.good("store", "add", "--store", tmp_path / "store", tmp_path / "app.gsym")
+    with Server(callsign, tmp_path / "store") as server:
+        asked = {"memoryMap": [["app", "0403020106050807090A0B0C0D0E0F100"]], "stacks": [[[0, first + 0x104 - linked_at]]]}
+        frame, = server.json("POST", "/symbolicate/v5", asked)["results"][0]["stacks"][0]
+    assert frame.get("function") == "f" and frame["function_offset"] == "0x4", frame
 
 
 def test_the_base_of_an_image_that_is_linked_elsewhere(callsign, tmp_path):

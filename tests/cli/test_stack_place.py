@@ -128,13 +128,15 @@ def test_a_pc_of_a_program_at_a_fixed_address_is_no_offset(callsign, tmp_path):
         assert json.loads(out)["frames"][0]["frames"][0]["function"] == "f", out
 
 
+@pytest.mark.parametrize("base", [0x400000, 0x8048000, 0x10000])
 @pytest.mark.parametrize("kind", ["sym", "coredump", "minidump", "jvm"])
-def test_offsets_with_a_list_of_symbols(callsign, tmp_path, kind):
+def test_offsets_with_a_list_of_symbols(callsign, tmp_path, kind, base):
     """A list begins with the first function, not with the image."""
-    (tmp_path / "app.list").write_text("0000000000401000 T _init\n0000000000401100 T f\n0000000000401140 T main\n0000000000401180 T end\n")
+    functions = {0x1000: "_init", 0x1100: "f", 0x1140: "main", 0x1180: "end"}
+    (tmp_path / "app.list").write_text("".join(f"{base + offset:016x} T {name}\n" for offset, name in functions.items()))
     callsign.good("convert", "-q", tmp_path / "app.list", "-o", tmp_path / "app.gsym")
     callsign.good("convert", "-q", "--to", "bsym", tmp_path / "app.list", "-o", tmp_path / "app.bsym")
-    text = BEYOND["machine" if kind == "sym" else kind].replace("500004", "1104").replace("900004", "401104")
+    text = BEYOND["machine" if kind == "sym" else kind].replace("500004", "1104").replace("900004", f"{base + 0x1104:x}")
     for index in ("app.gsym", "app.bsym", "app.list"):
         out = callsign.good("stack", "--json", "--no-search", "-i", f"app={tmp_path / index}", stdin=text)
         assert json.loads(out)["frames"][0]["frames"][0]["function"] == "f", (index, out)

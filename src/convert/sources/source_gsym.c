@@ -2,6 +2,7 @@
  * cannot be read, and parts that say nothing: lists of no rows, inlined calls or call sites. */
 #include "base/core/budget.h"
 #include "base/core/fail.h"
+#include "base/core/image_base.h"
 #include "base/core/ranges.h"
 #include "convert/sources/index_strings.h"
 #include "convert/sources/source.h"
@@ -269,13 +270,12 @@ static csn_status keep_members(const struct reader *r, struct csn_error *err) {
 }
 
 /* llvm-gsymutil takes the first function for the base where it knows no image's: of object files, whose addresses count from
- * 0, and of PE images. Those have headers before their code, and begin at multiples of 64 KiB, as a rule above 4 GiB. A
- * kernel may begin with a function. */
+ * 0, and of PE images. Those have headers before their code, and are linked above 4 GiB as a rule. */
 static uint32_t base_off_of(const struct csni_gsym *g) {
-    enum { FIRST_PAGE = 1 << 12, IMAGE_ALIGN = 1 << 16 };
+    enum { FIRST_PAGE = 1 << 12 };
     const uint64_t base = g->base_address;
     if (!g->address_count || base != csni_gsym_address(g, 0)) return 0;
-    return base < FIRST_PAGE ? (uint32_t)base : base >> 32 && !(base >> 63) ? (uint32_t)(base % IMAGE_ALIGN) : 0;
+    return base < FIRST_PAGE ? (uint32_t)base : base >> 32 ? (uint32_t)(base - csni_guess_image_base(base)) : 0;
 }
 
 csn_status csni_source_gsym_in(struct csni_conversion *c, struct csni_span file, struct csn_error *err) {
