@@ -43,24 +43,27 @@ static bool is_full_width(struct csn_str number) { return number.len == 8 || num
 /* [MODULE], whether a tab or a space is before it. */
 static bool is_module(struct csn_str text) { return text.len > 2 && text.ptr[0] == '[' && text.ptr[text.len - 1] == ']'; }
 
-/* NAME, and after a tab [MODULE], or a name's file and line (nm -l). */
+static struct csn_str trim_end(struct csn_str text) {
+    while (text.len && csni_is_blank(text.ptr[text.len - 1])) text.len--;
+    return text;
+}
+
+/* NAME, and after a tab or a space [MODULE]. A place of the source may follow the tab instead (nm -l). */
 static void read_name(struct csn_str text, struct symbol *out) {
     const char *tab = memchr(text.ptr, '\t', text.len);
-    size_t len = tab ? (size_t)(tab - text.ptr) : text.len;
-    while (len && csni_is_blank(text.ptr[len - 1])) len--;
-    size_t word = len;
-    while (word && !csni_is_blank(text.ptr[word - 1])) word--;
-    out->module = (struct csn_str){ text.ptr + word, len - word };
+    struct csn_str name = trim_end((struct csn_str){ text.ptr, tab ? (size_t)(tab - text.ptr) : text.len }), last;
+    size_t word = name.len;
+    while (word && !csni_is_blank(name.ptr[word - 1])) word--;
+    last = (struct csn_str){ name.ptr + word, name.len - word };
     if (tab) {
-        struct csn_str rest = { tab, text.len - (size_t)(tab - text.ptr) };
-        csni_skip_blanks(&rest);
-        out->module = csni_line_field(&rest);
-    } else if (word && is_module(out->module)) {
-        len = word;
-        while (len && csni_is_blank(text.ptr[len - 1])) len--;
+        last = (struct csn_str){ tab, text.len - (size_t)(tab - text.ptr) };
+        csni_skip_blanks(&last);
+        last = csni_line_field(&last);
     }
-    if (!is_module(out->module)) out->module = (struct csn_str){ NULL, 0 };
-    out->name = csni_text_name((struct csn_str){ text.ptr, len });
+    const bool has_module = is_module(last) && last.ptr != name.ptr;
+    if (has_module && !tab) name = trim_end((struct csn_str){ name.ptr, word });
+    out->name = csni_text_name(name);
+    out->module = has_module ? last : (struct csn_str){ NULL, 0 };
 }
 
 /* ADDRESS [SIZE] TYPE NAME. */
