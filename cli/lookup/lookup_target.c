@@ -184,8 +184,11 @@ static void resolve_module(struct lookup_target *target, struct target_module *m
     const struct csn_process_module *m = &module->module;
     struct module_names names = { .name = m->path, .id = { .size = m->build_id_size } };
     if (m->build_id_size) memcpy(names.id.bytes, m->build_id, m->build_id_size);
+    const bool is_other = m->flags & CSN_PROCESS_MODULE_OTHER_FILE;
+    if (is_other) names.name = base_name_of(names.name);
     const struct csn_index *index =
         target->is_running ? find_running(target, m, &names) : module_store_find(target->store, &names, false);
+    if (!index && is_other) cli_error(m->path.ptr, "this is not the file in the core dump, whose headers differ");
     if (!index || !index_query_init(&module->query, index, target->mode)) return;
     module->bias = module_bias(m, index);
 }

@@ -131,14 +131,17 @@ CSN_API csn_status csn_process_kallsyms_find(struct csn_str kallsyms, struct csn
  * come from another machine. Its headers then tell how they were loaded, unless it has no code (a debug file) or another
  * build id than a mapping. A file that cannot be read, or is no object file, tells nothing. Both strings are copied.
  * Modules of which csn_process_maps_modules() has already told stay as they are.
- * CSN_OK; CSN_E_ARGUMENT: one is empty, or the name has a NUL in it; CSN_E_MEMORY. Cost: each image is compared with all names once. */
+ * CSN_OK; CSN_E_ARGUMENT: one is empty, or the name has a NUL in it; CSN_E_MEMORY. Cost: linear in the number of names, for
+ * each image that is looked for. */
 CSN_API csn_status csn_process_maps_name_image(struct csn_process_maps *maps, struct csn_str name, const char *path,
                                                struct csn_error *err);
 
 /* ---- modules ---- */
 
 enum {
-    CSN_PROCESS_MODULE_IMAGE = 1 /* from csn_process_maps_add_image(): the file layout is unknown */
+    CSN_PROCESS_MODULE_IMAGE = 1,     /* from csn_process_maps_add_image(): the file layout is unknown */
+    CSN_PROCESS_MODULE_OTHER_FILE = 2 /* of a core dump: the file at `path` is not the one that was mapped. It has no build id,
+                                       * and its headers differ from those in the dump */
 };
 
 /* A range of pcs, [start, end), that belongs to one image. Strings and ids stay valid until the maps change. */

@@ -12,6 +12,7 @@ struct csni_core_file {
     struct csn_str path;
     bool exec;                 /* or the dump lacks that memory, as gdb leaves code out: then it may be */
     struct csni_span build_id; /* of the image whose first page is in the dump at `start`; empty: it is not, or has none */
+    struct csni_span headers;  /* its first bytes up to the end of its program headers; empty: they are not in the dump */
 };
 typedef CSNI_VEC(struct csni_core_file) csni_core_files;
 

@@ -17,6 +17,7 @@ struct csni_mapping {
     size_t path_len, name_at; /* where its base name begins */
     bool has_bias;
     bool is_image, is_executable;
+    bool is_of_other_file; /* not of the one that is at the path by now */
     uint8_t build_id_size, build_id[CSN_BUILD_ID_MAX];
 };
 

@@ -15,27 +15,38 @@
 
 /* ---- core dumps ---- */
 
+/* What the first mapping of an image tells of the others, which follow it: that one has the headers. */
+struct core_image {
+    struct csni_span build_id;
+    bool has_other_file;
+};
+
 static csn_status add_core_file(struct csn_process_maps *maps, uint64_t pid, const struct csni_core_file *file,
-                                struct csni_span build_id, struct csn_error *err) {
+                                const struct core_image *image, struct csn_error *err) {
     struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
     mapping.start = file->start;
     mapping.end = file->end;
     mapping.file_off = file->file_off;
     mapping.path = file->path;
     mapping.flags = file->exec ? CSN_MAPPING_EXECUTABLE : 0;
-    mapping.build_id = build_id.ptr;
-    mapping.build_id_size = build_id.size;
-    return file->path.len ? csn_process_maps_add_mapping(maps, pid, &mapping, err) : CSN_OK;
+    mapping.build_id = image->build_id.ptr;
+    mapping.build_id_size = image->build_id.size;
+    if (!file->path.len) return CSN_OK;
+    return csni_process_maps_add_core_mapping(maps, pid, &mapping, image->has_other_file, err);
 }
 
-/* The mappings of an image follow its first one, which has the headers with the build id. */
+/* Where there is no build id, the headers tell whether the file is still the same: they have its size and that of its segments. */
 static csn_status add_core_files(struct csn_process_maps *maps, uint64_t pid, const csni_core_files *files, struct csn_error *err) {
-    struct csni_span build_id = { NULL, 0 };
+    struct core_image image = { .has_other_file = false };
     for (size_t i = 0; i < files->count; i++) {
         const struct csni_core_file *file = &files->items[i];
         bool is_same = i && csni_str_equal(file->path, files->items[i - 1].path);
-        if (!is_same || !file->file_off) build_id = file->build_id;
-        CSNI_TRY(add_core_file(maps, pid, file, build_id, err));
+        if (!is_same || !file->file_off) {
+            image.build_id = file->build_id;
+            image.has_other_file = !file->build_id.size && file->headers.size &&
+                                   csni_process_maps_file_differs(maps, file->path, file->headers);
+        }
+        CSNI_TRY(add_core_file(maps, pid, file, &image, err));
     }
     return CSN_OK;
 }

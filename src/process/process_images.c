@@ -211,6 +211,19 @@ const struct csni_process_image *csni_process_images_get(struct csni_process_ima
     return image ? read_if_of_build(images, key, build_id) : NULL;
 }
 
+bool csni_process_images_file_differs(const struct csni_process_images *images, struct csn_str path,
+                                      struct csni_span beginning) {
+    char name[CSNI_LIVE_PATH_SIZE];
+    struct csni_file_map map;
+    if (images->no_files || !path.len || path.ptr[0] != '/' || path.len >= sizeof name || memchr(path.ptr, 0, path.len)) return false;
+    memcpy(name, path.ptr, path.len);
+    name[path.len] = 0;
+    if (csni_file_map_open(&map, name, NULL) < 0) return false;
+    const bool differs = map.bytes.size < beginning.size || memcmp(map.bytes.ptr, beginning.ptr, beginning.size) != 0;
+    csni_file_map_close(&map);
+    return differs;
+}
+
 /* Keys of files begin with a digit, and paths with a slash. */
 const struct csni_process_image *csni_process_images_get_live(struct csni_process_images *images,
                                                               const struct csni_live_file *file) {

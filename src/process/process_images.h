@@ -56,6 +56,9 @@ struct csni_live_file;
 const struct csni_process_image *csni_process_images_get_live(struct csni_process_images *images,
                                                               const struct csni_live_file *file);
 
+/* Whether there is a file at the path that begins with other bytes. */
+bool csni_process_images_file_differs(const struct csni_process_images *images, struct csn_str path, struct csni_span beginning);
+
 /* The address of a byte of the file; false: no segment has it. */
 bool csni_process_image_addr(const struct csni_process_image *image, uint64_t file_off, uint64_t *out);
 

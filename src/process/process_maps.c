@@ -76,8 +76,15 @@ uint64_t csn_process_maps_generation(const struct csn_process_maps *maps) { retu
 
 /* ---- adding ---- */
 
+/* What is known of a mapping's file besides. */
+struct mapped_file {
+    bool is_image, is_other;
+    const struct csni_live_node *node; /* NULL: of no running process */
+};
+
 static csn_status add_given(struct csn_process_maps *maps, uint64_t pid, const struct csn_process_mapping *given,
-                            bool is_image, const struct csni_live_node *node, struct csn_error *err) {
+                            struct mapped_file file, struct csn_error *err) {
+    const bool is_image = file.is_image;
     struct csn_process_mapping m = CSN_PROCESS_MAPPING_INIT;
     CSNI_TRY(csni_options_copy(&m, sizeof m, given, given->struct_size, err));
     CSNI_TRY(csni_check_reserved("csn_process_mapping.reserved", m.reserved, err));
@@ -87,8 +94,9 @@ static csn_status add_given(struct csn_process_maps *maps, uint64_t pid, const s
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the path of a mapping is empty or has a NUL in it");
     struct csni_mapping mapping = { .pid = pid, .start = m.start, .end = m.end, .is_image = is_image,
                                     .is_executable = is_image || (m.flags & CSN_MAPPING_EXECUTABLE),
-                                    .file_off = is_image ? 0 : m.file_off, .image_start = is_image ? m.start : 0 };
-    if (node) mapping.node = *node;
+                                    .file_off = is_image ? 0 : m.file_off, .image_start = is_image ? m.start : 0,
+                                    .is_of_other_file = file.is_other };
+    if (file.node) mapping.node = *file.node;
     if (m.build_id && m.build_id_size) {
         mapping.build_id_size = m.build_id_size < CSN_BUILD_ID_MAX ? (uint8_t)m.build_id_size : CSN_BUILD_ID_MAX;
         memcpy(mapping.build_id, m.build_id, mapping.build_id_size);
@@ -100,18 +108,27 @@ static csn_status add_given(struct csn_process_maps *maps, uint64_t pid, const s
 
 csn_status csn_process_maps_add_mapping(struct csn_process_maps *maps, uint64_t pid, const struct csn_process_mapping *mapping,
                                         struct csn_error *err) {
-    return add_given(maps, pid, mapping, false, NULL, err);
+    return add_given(maps, pid, mapping, (struct mapped_file){ .is_image = false }, err);
 }
 
 csn_status csni_process_maps_add_live_mapping(struct csn_process_maps *maps, uint64_t pid,
                                               const struct csn_process_mapping *mapping, const struct csni_live_node *node,
                                               struct csn_error *err) {
-    return add_given(maps, pid, mapping, false, node, err);
+    return add_given(maps, pid, mapping, (struct mapped_file){ .node = node }, err);
+}
+
+csn_status csni_process_maps_add_core_mapping(struct csn_process_maps *maps, uint64_t pid,
+                                              const struct csn_process_mapping *mapping, bool other_file, struct csn_error *err) {
+    return add_given(maps, pid, mapping, (struct mapped_file){ .is_other = other_file }, err);
+}
+
+bool csni_process_maps_file_differs(const struct csn_process_maps *maps, struct csn_str path, struct csni_span beginning) {
+    return csni_process_images_file_differs(&maps->images, path, beginning);
 }
 
 csn_status csn_process_maps_add_image(struct csn_process_maps *maps, uint64_t pid, const struct csn_process_mapping *image,
                                       struct csn_error *err) {
-    return add_given(maps, pid, image, true, NULL, err);
+    return add_given(maps, pid, image, (struct mapped_file){ .is_image = true }, err);
 }
 
 csn_status csn_process_maps_name_image(struct csn_process_maps *maps, struct csn_str name, const char *path,
@@ -213,6 +230,7 @@ static const struct csni_process_image *live_image_of(struct csn_process_maps *m
 /* The file of the mapping, unless it is of another build by now. */
 static const struct csni_process_image *image_of(struct csn_process_maps *maps, struct csni_mapping *mapping) {
     if (mapping->node.running_pid) return live_image_of(maps, mapping);
+    if (mapping->is_of_other_file) return NULL;
     const struct csni_span id = { mapping->build_id, mapping->build_id_size };
     return csni_process_images_get(&maps->images, csni_mapping_path(mapping), id);
 }
@@ -245,7 +263,8 @@ static struct csn_process_module module_of(struct csn_process_maps *maps, struct
     struct csn_process_module module = {
         .path = csni_mapping_path(mapping), .build_id = mapping->build_id_size ? mapping->build_id : NULL,
         .build_id_size = mapping->build_id_size, .start = mapping->start, .end = mapping->end, .file_off = mapping->file_off,
-        .flags = mapping->is_image ? CSN_PROCESS_MODULE_IMAGE : 0,
+        .flags = (mapping->is_image ? CSN_PROCESS_MODULE_IMAGE : 0) |
+                 (mapping->is_of_other_file ? CSN_PROCESS_MODULE_OTHER_FILE : 0),
     };
     module.bias = mapping->bias;
     module.image_start = mapping->image_start;

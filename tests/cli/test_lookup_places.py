@@ -286,12 +286,14 @@ def test_a_core_dump(prog, index, callsign, process, tmp_path):
     assert [answer["frames"]] == want and answer["module"] == str(prog.path), done.stdout
 
 
-def test_a_core_dump_of_another_build(prog, callsign, process, tmp_path):
-    """The program was rebuilt meanwhile: the dump's build id is not that of the file."""
+@pytest.mark.parametrize("build_id", ["sha1", "none"])
+def test_a_core_dump_of_another_build(prog, callsign, process, tmp_path, build_id):
+    """The program was rebuilt meanwhile: the dump's build id is not that of the file, or else its headers are not."""
     gdb = need("gdb")
-    core, copy = tmp_path / "core", tmp_path / "copy"
-    copy.write_bytes(prog.path.read_bytes())
-    copy.chmod(0o755)
+    core, copy, kept = tmp_path / "core", tmp_path / "copy", tmp_path / "kept"
+    compiled = [need("gcc"), "-g", f"-Wl,--build-id={build_id}", prog.path.with_suffix(".c"), "-o"]
+    subprocess.run([*compiled, copy, "-O1"], check=True)
+    kept.write_bytes(copy.read_bytes())
     job = subprocess.Popen([copy], stdout=subprocess.PIPE, text=True)
     work = int(job.stdout.readline(), 16)
     subprocess.run([gdb, "-nx", "-batch", "-p", str(job.pid), "-ex", f"generate-core-file {core}"], capture_output=True)
@@ -299,9 +301,12 @@ def test_a_core_dump_of_another_build(prog, callsign, process, tmp_path):
     job.wait()
     if not core.exists():
         pytest.skip("gdb may not attach here")
-    subprocess.run([need("gcc"), "-g", "-O2", "-o", copy, prog.path.with_suffix(".c")], check=True)
+    assert "work + 0" in callsign.good("lookup", "--maps", core, hex(work), "--no-cache")
+    copy.unlink()
+    subprocess.run([*compiled, copy, "-O2"], check=True)
     cache = ["--cache-dir", tmp_path / "cache"]
-    callsign.good("cache", "add", prog.path, *cache)
-    assert "work + 0" in callsign.good("lookup", "--maps", core, hex(work), *cache)
+    callsign.good("cache", "add", kept, *cache)
+    if build_id != "none": assert "work + 0" in callsign.good("lookup", "--maps", core, hex(work), *cache)
     done = callsign.run("lookup", "--maps", core, hex(work), "--no-cache")
-    assert done.returncode == 1 and "build id" in done.stderr and "no index" in done.stdout
+    reason = "build id" if build_id != "none" else f"{copy}: this is not the file in the core dump, whose headers differ"
+    assert done.returncode == 1 and reason in done.stderr and "no index" in done.stdout

@@ -114,6 +114,14 @@ struct csni_span csni_elf_build_id_in_memory(struct csni_span memory) {
     return id;
 }
 
+static struct csni_span headers_in_memory(struct csni_span memory) {
+    struct elf_view image;
+    struct csni_span headers = { NULL, 0 };
+    if (!open_view(memory, &image) || image.headers > memory.size) return headers;
+    csni_span_sub(memory, 0, image.headers + (uint64_t)image.count * image.entry_size, &headers);
+    return headers;
+}
+
 /* Permissions and bytes of the memory at the mapping's start: segments of a dump are its mappings. Those are in the
  * same order as the
  * note, so that the search goes on where it ended: *at. */
@@ -127,7 +135,10 @@ static void take_memory(const struct elf_view *dump, uint32_t segments, uint32_t
         file->exec = segment.flags & PF_X;
         struct csni_span memory = csni_span_from(dump->bytes, segment.off);
         if (memory.size > segment.file_size) memory.size = (size_t)segment.file_size;
-        if (!file->file_off && memory.size) file->build_id = csni_elf_build_id_in_memory(memory);
+        if (!file->file_off && memory.size) {
+            file->build_id = csni_elf_build_id_in_memory(memory);
+            file->headers = headers_in_memory(memory);
+        }
         return;
     }
 }
