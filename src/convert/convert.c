@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/core/fail.h"
+#include "base/core/image_base.h"
 #include "base/file_output.h"
 #include "base/sink.h"
 #include "formats/bsym/write/bsym_write.h"

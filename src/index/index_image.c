@@ -21,6 +21,6 @@ uint64_t csn_index_image_base(const struct csn_index *index) {
 
 uint64_t csn_index_offset_address(const struct csn_index *index, uint64_t offset) {
     const uint64_t base = base_of(index);
-    const bool counts_from_image = offset < base || (base >= CSNI_IMAGE_ALIGN && !begins_with_function(index, base));
+    const bool counts_from_image = offset < base || (base >= CSNI_LOWEST_IMAGE && !begins_with_function(index, base));
     return counts_from_image ? csn_index_image_base(index) + offset : offset;
 }

@@ -64,8 +64,6 @@ struct csni_image {
     CSNI_VEC(struct csni_member) members;    /* ascending by start; none: the image is no archive */
 };
 
-enum { CSNI_LOWEST_IMAGE = 1 << 16 }; /* no image is linked below, but at 0 */
-
 /* Where the image's first byte is, as far as is known; else 0. */
 static inline uint64_t csni_image_first_byte(const struct csni_image *image) {
     return image->has_base_address ? image->base_address - image->base_off : 0;

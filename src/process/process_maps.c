@@ -2,6 +2,7 @@
 #include "process/process_private.h"
 
 #include "base/core/fail.h"
+#include "base/core/image_base.h"
 #include "base/core/sort.h"
 #include "base/core/vec.h"
 #include "base/core/sized.h"
@@ -353,9 +354,8 @@ uint64_t csn_process_module_bias(const struct csn_process_module *module, uint64
     /* Only of an image that is linked above 4 GiB is it certain that addresses do not count from its first byte. */
     if ((module->flags & CSN_PROCESS_MODULE_IMAGE) && image_base >> 32) return module->image_start - image_base;
     /* Addresses of Breakpad files and PDBs count from the first byte, wherever the image is linked to; no image is linked below. */
-    enum { LOWEST_IMAGE = 1 << 16 };
     const uint64_t linked_at = module->image_start - module->bias;
-    if (module->image_start && image_base < LOWEST_IMAGE && image_base < linked_at) return module->image_start;
+    if (module->image_start && image_base < CSNI_LOWEST_IMAGE && image_base < linked_at) return module->image_start;
     return module->bias;
 }
 

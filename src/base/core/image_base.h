@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CSNI_IMAGE_ALIGN = 1 << 16 }; /* no image is linked below it, but at 0 */
+enum { CSNI_LOWEST_IMAGE = 1 << 16 }; /* no image is linked below, but at 0; images begin at multiples of it */
 
 /* Where an image begins of which only the first function is known: its headers are before that. Linkers put images that are not
  * relocated at usual places, which are multiples of 64 KiB but for one. Kernels begin with a function, in the upper half. */
@@ -22,7 +22,7 @@ static inline uint64_t csni_guess_image_base(uint64_t first_function) {
     if (first_function >> 63) return first_function;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (first_function >= usual[i].base && first_function - usual[i].base < usual[i].reach) return usual[i].base;
-    return first_function & ~(uint64_t)(CSNI_IMAGE_ALIGN - 1);
+    return first_function & ~(uint64_t)(CSNI_LOWEST_IMAGE - 1);
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* An index in the section-embedded GSYM of 2017 as a source: one batch. What a writer of the model relies on is made sure of
  * here, as nothing in an index can be trusted: rows and ranges that do not ascend or lie outside are left out. */
 #include "base/core/fail.h"
+#include "base/core/image_base.h"
 #include "base/core/search.h"
 #include "convert/sources/index_strings.h"
 #include "convert/sources/source.h"
