@@ -2,6 +2,7 @@
 #include "process/process_images.h"
 
 #include "base/core/file_map.h"
+#include "base/core/search.h"
 #include "base/hash.h"
 #include "object/object.h"
 #include "process/live_file.h"
@@ -158,6 +159,19 @@ static const struct csni_process_image *get_image(struct csni_process_images *im
 
 /* ---- images by their paths ---- */
 
+static int compare_name(const struct csni_named_file *file, struct csn_str name) {
+    if (file->name_len != name.len) return file->name_len < name.len ? -1 : 1;
+    return memcmp(file->text, name.ptr, name.len);
+}
+
+static bool is_before_name(const void *items, size_t index, const void *name) {
+    return compare_name((const struct csni_named_file *)items + index, *(const struct csn_str *)name) < 0;
+}
+
+static bool is_up_to_name(const void *items, size_t index, const void *name) {
+    return compare_name((const struct csni_named_file *)items + index, *(const struct csn_str *)name) <= 0;
+}
+
 bool csni_process_images_name(struct csni_process_images *images, struct csn_str name, const char *path) {
     const char *folder = path[0] == '/' ? "" : "./"; /* a key begins with none but these */
     struct csni_named_file file = { .name_len = name.len, .path_len = strlen(folder) + strlen(path) };
@@ -167,9 +181,15 @@ bool csni_process_images_name(struct csni_process_images *images, struct csn_str
     memcpy(file.text, name.ptr, name.len);
     file.text[name.len] = 0;
     snprintf(file.text + name.len + 1, size - name.len - 1, "%s%s", folder, path);
-    if (csni_vec_push(&images->named, file)) return true;
-    csni_free(images->alloc, file.text, size);
-    return false;
+    if (!csni_vec_reserve(&images->named, images->named.count + 1)) {
+        csni_free(images->alloc, file.text, size);
+        return false;
+    }
+    struct csni_named_file *items = images->named.items;
+    const size_t at = csni_search_in(0, images->named.count, is_up_to_name, items, &name);
+    memmove(&items[at + 1], &items[at], (images->named.count++ - at) * sizeof *items);
+    items[at] = file;
+    return true;
 }
 
 static struct csn_str base_name_of(struct csn_str path) {
@@ -178,13 +198,11 @@ static struct csn_str base_name_of(struct csn_str path) {
     return (struct csn_str){ path.ptr + at, path.len - at };
 }
 
-/* The file that was named so. NULL: none was. */
+/* The first file that was named so. NULL: none was. */
 static const struct csni_named_file *find_named(const struct csni_process_images *images, struct csn_str name) {
-    for (size_t i = 0; i < images->named.count; i++) {
-        const struct csni_named_file *file = &images->named.items[i];
-        if (csni_str_equal((struct csn_str){ file->text, file->name_len }, name)) return file;
-    }
-    return NULL;
+    const struct csni_named_file *items = images->named.items;
+    const size_t at = csni_search_in(0, images->named.count, is_before_name, items, &name);
+    return at < images->named.count && compare_name(&items[at], name) == 0 ? &items[at] : NULL;
 }
 
 static bool is_of_build(const struct csni_process_image *image, struct csni_span id) {

@@ -34,7 +34,7 @@ struct csni_process_images {
     const struct csn_allocator *alloc;
     bool no_files;
     bool no_memory; /* an image was not read for want of memory */
-    CSNI_VEC(struct csni_named_file) named;
+    CSNI_VEC(struct csni_named_file) named; /* by length and bytes of their names */
     CSNI_VEC(struct csni_process_image) items;
     CSNI_VEC(uint32_t) slots; /* number of the item + 1; 0: free; a power of two of them */
 };

@@ -368,6 +368,9 @@ static void test_named_images(void **state) {
     const uint64_t generation = csn_process_maps_generation(maps);
     assert_int_equal(csn_process_maps_name_image(maps, csni_str("app"), path, &err), CSN_OK);
     assert_int_not_equal(csn_process_maps_generation(maps), generation);
+    static const char *const others[] = { "b", "appendix", "a", "app", "zap", "aaa" };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_int_equal(csn_process_maps_name_image(maps, csni_str(others[i]), "/no/file", &err), CSN_OK);
     assert_int_equal(csn_process_maps_image_base(maps, csni_str("/other/app"), &addr), CSN_OK);
     assert_int_equal(addr, 0x400200);
     assert_int_equal(csn_process_maps_file_address(maps, csni_str("app"), off + 5, &addr), CSN_OK);
