@@ -505,7 +505,8 @@ static csn_status step(void *context, const struct csn_allocator *alloc) {
     csn_status status = csn_process_maps_create(&options, &maps, &err);
     if (status < 0) return status;
     static const char text[] = "10000-20000 r-xp 00000000 08:01 1 /no/a\n14000-16000 r-xp 00000500 08:01 1 /no/b\n";
-    status = csn_process_maps_add_text(maps, 7, csni_str(text), NULL, &err);
+    status = csn_process_maps_name_image(maps, CSN_STR("app"), "/no/file", &err);
+    if (status == CSN_OK) status = csn_process_maps_add_text(maps, 7, csni_str(text), NULL, &err);
     if (status == CSN_OK) status = csn_process_maps_modules(maps, 7, &modules, &count, &err);
     csn_process_maps_destroy(maps);
     return status;
