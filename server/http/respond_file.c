@@ -65,6 +65,7 @@ static enum range_kind parse_range(const char *text, uint64_t size, uint64_t *fi
     }
     if (*text < '0' || *text > '9') return RANGE_NONE;
     *first = strtoull(text, &end, 10);
+    const bool is_beyond = errno || *first >= size; /* a last byte beyond the end is the end */
     if (*end != '-') return RANGE_NONE;
     uint64_t last = size - 1;
     if (end[1]) {
@@ -73,7 +74,7 @@ static enum range_kind parse_range(const char *text, uint64_t size, uint64_t *fi
         last = strtoull(number, &end, 10);
         if (*end || last < *first) return RANGE_NONE;
     }
-    if (*first >= size || errno) return RANGE_BAD;
+    if (is_beyond) return RANGE_BAD;
     if (last >= size) last = size - 1;
     *count = last - *first + 1;
     return RANGE_GOOD;

@@ -8,6 +8,7 @@
 
 #include <callsign/debug_info.h>
 
+#include "base/number.h"
 #include "http/server.h"
 #include "routes/lookup.h"
 #include "routes/routes.h"
@@ -26,20 +27,11 @@ struct symbolize {
     const char *bad;
 };
 
-static bool parse_address(const char *text, uint64_t *out) {
-    char *end;
-    if (!text) return false;
-    if (strncasecmp(text, "0x", 2) == 0) text += 2;
-    if (strspn(text, "0123456789abcdefABCDEF") != strlen(text) || !*text || strlen(text) > 16) return false;
-    *out = strtoull(text, &end, 16);
-    return true;
-}
-
 static bool symbolize_argument(void *context, const char *name, const char *value) {
     struct symbolize *s = context;
     uint64_t addr;
     if (strcmp(name, "addr") != 0) return true;
-    if (!parse_address(value, &addr) || s->count == MOST_ADDRESSES) {
+    if (!value || !number_read_hex(value, &addr) || s->count == MOST_ADDRESSES) {
         s->bad = value ? value : "";
         return false;
     }

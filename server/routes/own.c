@@ -8,6 +8,7 @@
 
 #include <callsign/symbolicate.h>
 
+#include "base/number.h"
 #include "http/server.h"
 #include "routes/lookup.h"
 #include "routes/own_arrow.h"
@@ -32,16 +33,20 @@ struct own_request {
     bool is_unreachable;
 };
 
-/* Addresses are "0x..." or numbers. */
+/* Addresses are "0x..." or numbers. False: *out is as it was. */
 static bool take_address(const json_t *value, uint64_t *out) {
     const char *text = json_string_value(value);
-    char *end;
-    if (json_is_integer(value)) *out = (uint64_t)json_integer_value(value);
-    else if (text && *text) {
-        *out = strtoull(text, &end, 0);
-        return !*end;
-    }
-    return json_is_integer(value);
+    if (text) return number_read(text, out);
+    if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
+    *out = (uint64_t)json_integer_value(value);
+    return true;
+}
+
+/* Of an image that lies below the place where it was linked, the bias is negative. */
+static bool take_bias(const json_t *value, uint64_t *out) {
+    if (!json_is_integer(value)) return take_address(value, out);
+    *out = (uint64_t)json_integer_value(value);
+    return true;
 }
 
 static void close_modules(struct own_request *own) {
@@ -83,7 +88,20 @@ static bool make_slots(struct own_request *own, size_t count) {
     return own->slots;
 }
 
+/* False: one of the numbers is none. */
+static bool place_module(const struct symbols *symbols, const json_t *value, struct csn_module *out) {
+    const json_t *start = json_object_get(value, "start"), *end = json_object_get(value, "end"),
+                 *bias = json_object_get(value, "bias");
+    if (start && !json_is_null(start) && !take_address(start, &out->start)) return false;
+    if (end && !json_is_null(end) && !take_address(end, &out->end)) return false;
+    if (!bias || json_is_null(bias)) out->bias = out->start - (symbols ? symbols->image_base : 0); /* its first byte is at `start` */
+    else if (!take_bias(bias, &out->bias)) return false;
+    else if (symbols) out->bias += symbols_image_address(symbols, 0);
+    return true;
+}
+
 static const char *set_modules(struct own_request *own, json_t *list) {
+    const char *why = NULL;
     size_t i, count = json_array_size(list);
     json_t *value;
     if (!json_is_array(list) || count > MOST_MODULES) return "modules is not an array, or too long";
@@ -101,16 +119,12 @@ static const char *set_modules(struct own_request *own, json_t *list) {
         uint32_t *slot = slot_of(own, own->modules[i].name);
         if (!*slot) *slot = (uint32_t)i + 1; /* of several with one name, the first */
         modules[i].index = own->modules[i].symbols ? own->modules[i].symbols->index : NULL;
-        take_address(json_object_get(value, "start"), &modules[i].start);
-        take_address(json_object_get(value, "end"), &modules[i].end);
-        const struct symbols *symbols = own->modules[i].symbols;
-        if (!take_address(json_object_get(value, "bias"), &modules[i].bias)) /* its first byte is at `start` */
-            modules[i].bias = modules[i].start - (symbols ? symbols->image_base : 0);
-        else if (symbols) modules[i].bias += symbols_image_address(symbols, 0);
+        if (!place_module(own->modules[i].symbols, value, &modules[i]))
+            why = "the start, end or bias of a module is neither a number nor 0x and hexadecimal digits";
     }
-    csn_status status = csn_symbolicator_set_modules(own->symbolicator, modules, count, NULL);
+    if (!why && csn_symbolicator_set_modules(own->symbolicator, modules, count, NULL) < 0) why = "too many modules";
     free(modules);
-    return status < 0 ? "too many modules" : NULL;
+    return why;
 }
 
 static bool find_module(const struct own_request *own, const json_t *value, uint32_t *out) {
@@ -129,10 +143,10 @@ static const char *take_frame(const struct own_request *own, const json_t *value
     *out = (struct csn_stack_frame){ .flags = json_is_true(json_object_get(value, "exact")) ? CSN_STACK_EXACT : 0 };
     if (!module)
         return take_address(json_object_get(value, "pc"), &out->pc) ? NULL
-                                                                    : "a frame has neither pc nor module and address";
+                                                                    : "a frame has no module, and no pc that is a number or 0x and hexadecimal digits";
     if (!find_module(own, module, &out->module)) return "a frame names a module that is not in modules";
     out->flags |= CSN_STACK_ADDRESS;
-    if (!take_address(json_object_get(value, "address"), &out->pc)) return "a frame has no address";
+    if (!take_address(json_object_get(value, "address"), &out->pc)) return "a frame has a module, and no address that is a number or 0x and hexadecimal digits";
     const struct symbols *symbols = own->modules[out->module].symbols;
     if (symbols) out->pc = symbols_index_address(symbols, out->pc);
     return NULL;

@@ -8,6 +8,7 @@
 
 #include <callsign/symbolicate.h>
 
+#include "base/number.h"
 #include "http/server.h"
 #include "routes/lookup.h"
 #include "routes/poll.h"
@@ -37,11 +38,11 @@ struct sentry_run {
 
 static bool take_number(const json_t *value, uint64_t *out) {
     const char *text = json_string_value(value);
-    char *end;
+    *out = 0;
+    if (text) return number_read(text, out);
+    if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
     *out = (uint64_t)json_integer_value(value);
-    if (!text) return json_is_integer(value);
-    *out = strtoull(text, &end, 0);
-    return *text && !*end;
+    return true;
 }
 
 static const char *text_of(const json_t *object, const char *key) {

@@ -10,6 +10,7 @@
 
 #include <callsign/inspect.h>
 
+#include "base/number.h"
 #include "http/server.h"
 #include "routes/lookup.h"
 #include "routes/routes.h"
@@ -122,11 +123,11 @@ static enum http_done source_of_request(struct http_request *request, const json
                *file = json_string_value(json_object_get(root, "file"));
     struct symbols_key key = { .name = "" };
     struct symbols *symbols = NULL;
-    char why[WHY_SIZE] = "", *end;
+    char why[WHY_SIZE] = "";
+    uint64_t number;
     if (!id || !offset || !file || !debug_id_canonical(id, key.debug_id))
         return respond_error(request, 400, "debugId, moduleOffset or file is missing or not what it should be");
-    uint64_t number = strtoull(offset, &end, 16);
-    if (*end || end == offset) return respond_error(request, 400, "moduleOffset is not a hexadecimal number");
+    if (!number_read_hex(offset, &number)) return respond_error(request, 400, "moduleOffset is not a hexadecimal number");
     if (name && artifact_name_is_safe(name)) snprintf(key.name, sizeof(key.name), "%s", name);
     enum pool_status status = pool_acquire(request->server->pool, &key, true, &symbols, why, sizeof(why));
     if (status != POOL_OK) return respond_image(request, status, why);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "http/server.h"
 #include "routes/lookup.h"
 #include "routes/routes.h"
@@ -24,13 +25,13 @@ static void put_names(struct http_request *request, struct symbols *symbols, str
     const char *at = request->body.size ? request->body.ptr : "", *end = at + request->body.size;
     while (at < end) {
         const char *stop = memchr(at, '+', (size_t)(end - at));
-        char text[32] = "", *rest;
+        char text[32] = "";
         size_t size = (size_t)((stop ? stop : end) - at);
         while (size && (at[size - 1] == '\n' || at[size - 1] == '\r' || at[size - 1] == ' ')) size--;
         if (size && size < sizeof(text)) memcpy(text, at, size);
-        uint64_t addr = strtoull(text, &rest, 16);
+        uint64_t addr = 0;
         request->frames++;
-        const bool is_address = *text && !*rest;
+        const bool is_address = number_read_hex(text, &addr);
         if (is_address && lookup_address(lookup, symbols, symbols_index_address(symbols, addr)) == CSN_OK &&
             lookup->found.frame_count) {
             struct csn_str name = lookup_name(lookup, symbols, lookup->found.frame_count - 1);

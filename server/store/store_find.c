@@ -1,5 +1,6 @@
 /* Finding a file in the catalogue, else at remotes. */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "store/remote.h"
 #include "store/store_private.h"
 
-enum { MOST_CANDIDATES = 16 };
+enum { MOST_CANDIDATES = 16, GUID_DIGITS = 32 };
 
 /* ---- the catalogue ---- */
 
@@ -26,6 +27,21 @@ static int find_shorter_build_id(struct symbol_store *store, const struct tree_q
     return count;
 }
 
+/* Indexes of images that have a GUID: an index does not tell whether it is Apple's, in the order of its text, or Windows's, which is
+ * turned, nor the age. */
+static int find_index_of_guid(struct symbol_store *store, const struct tree_query *query, struct artifact *out) {
+    char id[ID_TEXT_SIZE], turned[DEBUG_ID_SIZE];
+    const uint32_t kinds = query->kinds & ARTIFACT_GSYM;
+    if (!kinds || strlen(query->debug_id) < GUID_DIGITS) return 0;
+    snprintf(id, sizeof(id), "%.*s", GUID_DIGITS, query->debug_id);
+    for (char *c = id; *c; c++) *c = (char)tolower((unsigned char)*c);
+    int count = catalogue_find(store->catalogue, CATALOGUE_BUILD_ID, id, kinds, out, MOST_CANDIDATES);
+    if (count || !debug_id_of_build_id(id, turned)) return count;
+    snprintf(id, sizeof(id), "%.*s", GUID_DIGITS, turned);
+    for (char *c = id; *c; c++) *c = (char)tolower((unsigned char)*c);
+    return catalogue_find(store->catalogue, CATALOGUE_BUILD_ID, id, kinds, out, MOST_CANDIDATES);
+}
+
 static int find_candidates(struct symbol_store *store, const struct tree_query *query, struct artifact *out) {
     if (*query->build_id) {
         int count = catalogue_find(store->catalogue, CATALOGUE_BUILD_ID, query->build_id, query->kinds, out, MOST_CANDIDATES);
@@ -33,8 +49,10 @@ static int find_candidates(struct symbol_store *store, const struct tree_query *
             count = catalogue_find(store->catalogue, CATALOGUE_HTLHASH, query->build_id, query->kinds, out, MOST_CANDIDATES);
         return count ? count : find_shorter_build_id(store, query, out);
     }
-    if (*query->debug_id)
-        return catalogue_find(store->catalogue, CATALOGUE_DEBUG_ID, query->debug_id, query->kinds, out, MOST_CANDIDATES);
+    if (*query->debug_id) {
+        int count = catalogue_find(store->catalogue, CATALOGUE_DEBUG_ID, query->debug_id, query->kinds, out, MOST_CANDIDATES);
+        return count ? count : find_index_of_guid(store, query, out);
+    }
     if (*query->code_id)
         return catalogue_find(store->catalogue, CATALOGUE_CODE_ID, query->code_id, query->kinds, out, MOST_CANDIDATES);
     return catalogue_find(store->catalogue, CATALOGUE_NAME, query->name, query->kinds, out, MOST_CANDIDATES);

@@ -90,7 +90,7 @@ def test_an_image_at_another_place(prog, index, callsign, what):
     assert answer["frames"] == want[0]
 
 
-@pytest.mark.parametrize("base, first, linked_at", [(0x400000, 0x401000, 0x400000), (0, 0x401000, 0), (0x140001000, 0x140001000, 0x140000000),
+@pytest.mark.parametrize("base, first, linked_at", [(0x400000, 0x401000, 0x400000), (0, 0x401000, 0), (0x26080, 0x26080, 0), (0x140001000, 0x140001000, 0x140000000),
                                                   (0x140011000, 0x140011000, 0x140000000), (0x7ff600011000, 0x7ff600011000, 0x7ff600010000)])
 def test_an_index_at_another_place(callsign, tmp_path, base, first, linked_at):
     """Its base is the image's, unless it begins with a function."""
@@ -308,5 +308,11 @@ def test_a_core_dump_of_another_build(prog, callsign, process, tmp_path, build_i
     callsign.good("cache", "add", kept, *cache)
     if build_id != "none": assert "work + 0" in callsign.good("lookup", "--maps", core, hex(work), *cache)
     done = callsign.run("lookup", "--maps", core, hex(work), "--no-cache")
+    if build_id == "none":
+        copy.rename(tmp_path / "away")
+        done = callsign.run("lookup", "--maps", core, hex(work), "--no-cache")
+        assert done.returncode == 1 and "headers" not in done.stderr and "no index" in done.stdout
+        (tmp_path / "away").rename(copy)
+        done = callsign.run("lookup", "--maps", core, hex(work), "--no-cache")
     reason = "build id" if build_id != "none" else f"{copy}: this is not the file in the core dump, whose headers differ"
     assert done.returncode == 1 and reason in done.stderr and "no index" in done.stdout

@@ -203,7 +203,8 @@ def test_debuginfod(server, images, callsign, tmp_path):
     assert (status, body, headers["Content-Length"]) == (200, b"", str(len(whole)))
     assert server.ask("GET", base + "debuginfo", If_None_Match=headers["ETag"])[0] == 304
     assert server.ask("GET", base + "debuginfo", If_Modified_Since=headers["Last-Modified"])[0] == 304
-    for given, part in (("bytes=0-3", whole[:4]), ("bytes=100-", whole[100:]), ("bytes=-7", whole[-7:])):
+    for given, part in (("bytes=0-3", whole[:4]), ("bytes=100-", whole[100:]), ("bytes=-7", whole[-7:]),
+                        ("bytes=0-18446744073709551616", whole), ("bytes=1-99999999999999999999", whole[1:])):
         status, headers, body = server.ask("GET", base + "debuginfo", Range=given)
         assert status == 206 and body == part and headers["Content-Range"].endswith(f"/{len(whole)}")
     assert server.ask("GET", base + "debuginfo", Range=f"bytes={len(whole)}-")[0] == 416
@@ -322,6 +323,42 @@ def test_own_symbolicate(server, images):
     assert server.ask("POST", "/v1/symbolicate", b"{")[0] == 400
 
 
+@pytest.mark.parametrize("place", [{"start": "0x1000 junk"}, {"start": "-0x1000"}, {"start": " 0x1000"}, {"start": -1}, {"start": 1.5}, {"end": "0x"},
+                                   {"end": "0x10000000000001173"}, {"end": "18446744073709551616"}, {"bias": "zz"}, {"bias": ""}, {"bias": []}])
+def test_own_symbolicate_refuses_what_is_no_number(server, images, place):
+    """Each was taken for another number, and answered."""
+    shop = images["libshop.so"]
+    module = {"name": "shop", "build_id": shop.id, "start": "0x1000", "end": "0x9000", **place}
+    body = {"modules": [module], "frames": [{"pc": hex(0x1000 + shop.top), "exact": True}]}
+    assert "neither a number nor 0x" in server.json("POST", "/v1/symbolicate", body, status=400)["error"]
+    for frame in ({"pc": next(iter(place.values()))}, {"module": "shop", "address": next(iter(place.values()))}):
+        body = {"modules": [{"name": "shop", "build_id": shop.id}], "frames": [frame]}
+        assert "0x and hexadecimal" in server.json("POST", "/v1/symbolicate", body, status=400)["error"]
+
+
+def test_own_symbolicate_takes_numbers(server, images):
+    """In decimal digits also with zeros before them; a bias may be negative, and null is none."""
+    shop = images["libshop.so"]
+    for start, bias in ((0x7000, 0x7000), (str(0x7000), "0x7000"), ("0" + str(0x7000), None), (hex(0x7000).upper().replace("X", "x"), str(0x7000))):
+        body = {"modules": [{"name": "shop", "build_id": shop.id, "start": start, "end": "0x20000", "bias": bias}],
+                "frames": [{"pc": 0x7000 + shop.top, "exact": True}]}
+        assert server.json("POST", "/v1/symbolicate", body)["frames"][0]["frames"][-1]["function"] == "top"
+    body = {"modules": [{"name": "shop", "build_id": shop.id, "start": 0, "end": "0x20000", "bias": -0x10}], "frames": [{"pc": shop.top - 0x10, "exact": True}]}
+    assert server.json("POST", "/v1/symbolicate", body)["frames"][0]["frames"][-1]["function"] == "top"
+
+
+@pytest.mark.parametrize("container, debug_id", [
+    ("Apple's", "0102030405060708090A0B0C0D0E0F100"), ("Windows's", "0403020106050807090A0B0C0D0E0F101"), ("ELF's", "0403020106050807090A0B0C0D0E0F100")])
+def test_an_index_alone_is_found_by_every_form_of_its_id(callsign, tmp_path, container, debug_id):
+    """An index does not tell what its image was, nor the age of a PDB."""
+    gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1000, "size": 16, "name": "f"}], base=0, build_id=bytes(range(1, 17)))
+    callsign.good("store", "add", "--store", tmp_path / "store", tmp_path / "app.gsym")
+    with Server(callsign, tmp_path / "store") as server:
+        asked = {"memoryMap": [["app", debug_id], ["app", debug_id[:-2] + "77"]], "stacks": [[[0, 0x1004], [1, 0x1004]]]}
+        frames = server.json("POST", "/symbolicate/v5", asked)["results"][0]["stacks"][0]
+    assert frames[0].get("function") == "f" and "function" not in frames[1]
+
+
 def test_own_symbolicate_finds_modules_by_name(server, images):
     """Of several with one name, the first; a later line has modules of its own."""
     shop, app = images["libshop.so"], images["app"]
@@ -369,6 +406,8 @@ def test_symbolz(server, images):
     for path in (f"/m/{shop.debug_id}/symbolz", f"/m/{shop.id}/symbolz", f"/symbolz?module={shop.id}"):
         assert server.ask("POST", path, f"{shop.top:#x}+0x1".encode())[2].decode() == f"{shop.top:#x}\ttop\n"
     assert server.ask("GET", "/m/" + "00" * 20 + "/symbolz")[2] == b"num_symbols: 0\n"
+    for text in (f"-{-shop.top & (1 << 64) - 1:#x}", f" {shop.top:#x}", f"{shop.top + (1 << 64):#x}", f"{shop.top:#x}z"):
+        assert server.ask("POST", f"/m/{shop.id}/symbolz", text.encode())[2] == b"", text
 
 
 def test_demo(callsign, tmp_path):

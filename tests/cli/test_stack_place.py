@@ -63,6 +63,14 @@ def test_offsets_beyond_the_base(callsign, tmp_path, kind):
     assert [frame["frames"][0]["function"] for frame in answer["frames"][:1]] == ["far"]
 
 
+def test_offsets_beyond_the_lowest_base(callsign, tmp_path):
+    """64 KiB, where Arm's programs are linked."""
+    gsym_make.write(tmp_path / "app.gsym", [{"start": 0x10400, "size": 0x10, "name": "first"}, {"start": 0x500000, "size": 0x1000, "name": "near"},
+                                            {"start": 0x510000, "size": 0x1000, "name": "far"}], base=0x10000)
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", tmp_path / "app.gsym", stdin=BEYOND["minidump"]))
+    assert answer["frames"][0]["frames"][0]["function"] == "far"
+
+
 @pytest.mark.parametrize("base, first", [(0x400000, 0x400000), (0x1000, 0x1100)])
 def test_offsets_of_an_unknown_base(callsign, tmp_path, base, first):
     """An index that begins with its first function may be of an image at 0."""

@@ -72,6 +72,13 @@ static void modules(void **state) {
            "ffffffffc0002000+10 other; ffffffffc0002010+ff0 end");
 }
 
+/* A function may be longer than a page; the last of a module gives way to another module in its page. */
+static void long_functions(void **state) {
+    (void)state;
+    expect(csni_kallsyms_read, "ffffffff81000000 T a\nffffffff81004000 T b\nffffffff81004800 t c\t[m]\n",
+           "ffffffff81000000+4000 a; ffffffff81004000+800 b; ffffffff81004800+800 c");
+}
+
 /* Modules come in any order; several names at one place: the one that people know comes last. */
 static void order_and_aliases(void **state) {
     (void)state;
@@ -195,6 +202,7 @@ static void allocation_failures(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernel_list),      cmocka_unit_test(modules),   cmocka_unit_test(order_and_aliases),
+        cmocka_unit_test(long_functions),
         cmocka_unit_test(ends_of_lines),    cmocka_unit_test(hidden_addresses), cmocka_unit_test(bad_lines),
         cmocka_unit_test(perf_map),         cmocka_unit_test(recognition), cmocka_unit_test(damage),
         cmocka_unit_test(allocation_failures),
