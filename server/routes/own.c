@@ -94,7 +94,8 @@ static bool place_module(const struct symbols *symbols, const json_t *value, str
                  *bias = json_object_get(value, "bias");
     if (start && !json_is_null(start) && !take_address(start, &out->start)) return false;
     if (end && !json_is_null(end) && !take_address(end, &out->end)) return false;
-    if (!bias || json_is_null(bias)) out->bias = out->start - (symbols ? symbols->image_base : 0); /* its first byte is at `start` */
+    if (!bias || json_is_null(bias))
+        out->bias = out->start - (symbols ? symbols->image_base : 0); /* its first byte is at `start` */
     else if (!take_bias(bias, &out->bias)) return false;
     else if (symbols) out->bias += symbols_image_address(symbols, 0);
     return true;
@@ -141,12 +142,13 @@ static bool find_module(const struct own_request *own, const json_t *value, uint
 static const char *take_frame(const struct own_request *own, const json_t *value, struct csn_stack_frame *out) {
     const json_t *module = json_object_get(value, "module");
     *out = (struct csn_stack_frame){ .flags = json_is_true(json_object_get(value, "exact")) ? CSN_STACK_EXACT : 0 };
-    if (!module)
-        return take_address(json_object_get(value, "pc"), &out->pc) ? NULL
-                                                                    : "a frame has no module, and no pc that is a number or 0x and hexadecimal digits";
+    if (!module && !take_address(json_object_get(value, "pc"), &out->pc))
+        return "a frame has no module, and no pc that is a number or 0x and hexadecimal digits";
+    if (!module) return NULL;
     if (!find_module(own, module, &out->module)) return "a frame names a module that is not in modules";
     out->flags |= CSN_STACK_ADDRESS;
-    if (!take_address(json_object_get(value, "address"), &out->pc)) return "a frame has a module, and no address that is a number or 0x and hexadecimal digits";
+    if (!take_address(json_object_get(value, "address"), &out->pc))
+        return "a frame has a module, and no address that is a number or 0x and hexadecimal digits";
     const struct symbols *symbols = own->modules[out->module].symbols;
     if (symbols) out->pc = symbols_index_address(symbols, out->pc);
     return NULL;

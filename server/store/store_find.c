@@ -27,8 +27,8 @@ static int find_shorter_build_id(struct symbol_store *store, const struct tree_q
     return count;
 }
 
-/* Indexes of images that have a GUID: an index does not tell whether it is Apple's, in the order of its text, or Windows's, which is
- * turned, nor the age. */
+/* Indexes of images that have a GUID: an index does not tell whether it is Apple's, in the order of its text, or Windows's,
+ * which is turned, nor the age. */
 static int find_index_of_guid(struct symbol_store *store, const struct tree_query *query, struct artifact *out) {
     char id[ID_TEXT_SIZE], turned[DEBUG_ID_SIZE];
     const uint32_t kinds = query->kinds & ARTIFACT_GSYM;

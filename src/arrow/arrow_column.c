@@ -59,6 +59,8 @@ csn_status csni_arrow_open_addresses(const struct ArrowSchema *schema, const str
     return open_column(array, 2, what, out, err);
 }
 
+bool csni_arrow_is_null(const struct csni_arrow_column *column, int64_t row) { return !is_row_valid(column, row); }
+
 static uint64_t native_number(const uint8_t *p, uint32_t width) {
     uint64_t wide;
     uint32_t word;

@@ -42,6 +42,7 @@ csn_status csni_arrow_open_ids(const struct ArrowSchema *schema, const struct Ar
 /* `row` counts from the start of the slice, here and below. `validity` may be NULL. */
 bool csni_arrow_is_valid(const uint8_t *validity, int64_t offset, int64_t row);
 
+bool csni_arrow_is_null(const struct csni_arrow_column *column, int64_t row);
 /* False: the value is null, or does not fit 64 bits. */
 bool csni_arrow_address(const struct csni_arrow_column *column, int64_t row, uint64_t *out);
 

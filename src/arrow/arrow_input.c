@@ -92,6 +92,10 @@ bool csni_arrow_input_list(const struct csni_arrow_input *in, int64_t row, int64
     return true;
 }
 
+bool csni_arrow_input_is_null(const struct csni_arrow_input *in, int64_t k) {
+    return !csni_arrow_is_valid(in->item_validity, in->item_offset, k) || csni_arrow_is_null(&in->addresses, k);
+}
+
 bool csni_arrow_input_address(const struct csni_arrow_input *in, int64_t k, uint64_t *out) {
     return csni_arrow_is_valid(in->item_validity, in->item_offset, k) && csni_arrow_address(&in->addresses, k, out);
 }

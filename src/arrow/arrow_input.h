@@ -27,7 +27,8 @@ csn_status csni_arrow_input_open(const struct ArrowSchema *schema, const struct 
 
 /* Frames [*start, *end) of a list; false: the list is null. */
 bool csni_arrow_input_list(const struct csni_arrow_input *in, int64_t row, int64_t *start, int64_t *end);
-/* The address of frame or row `k`; false: it is null. */
+bool csni_arrow_input_is_null(const struct csni_arrow_input *in, int64_t k);
+/* The address of frame or row `k`; false: it is null, or does not fit 64 bits. */
 bool csni_arrow_input_address(const struct csni_arrow_input *in, int64_t k, uint64_t *out);
 
 #endif

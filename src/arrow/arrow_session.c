@@ -7,6 +7,7 @@ bool csni_arrow_answer_unasked(const struct csni_arrow_session *s, int64_t k, ui
     bool has_address = csni_arrow_input_address(&s->input, k, addr);
     if (has_address && module && s->modules.list.items[module].index) return false;
     out->is_null = !has_address || !module;
-    out->reason = !has_address ? s->no_address : !module ? s->no_module : s->no_index.items[module];
+    const uint32_t unread = csni_arrow_input_is_null(&s->input, k) ? s->no_address : s->wide_address;
+    out->reason = !has_address ? unread : !module ? s->no_module : s->no_index.items[module];
     return true;
 }

@@ -15,7 +15,7 @@ struct csni_arrow_session {
     struct csni_arrow_frames frames;
     uint32_t *module_of;                   /* by row or frame of the input: its module; 0: none is named */
     uint32_t index_module;                 /* of options->index */
-    uint32_t no_address, no_module; /* reasons */
+    uint32_t no_address, wide_address, no_module; /* reasons */
     CSNI_VEC(uint32_t) no_index;           /* the same by module: why it has no index */
     bool with_dictionary;
 };

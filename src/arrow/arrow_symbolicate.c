@@ -46,6 +46,7 @@ static csn_status prepare(struct csni_arrow_session *s, const struct ArrowSchema
     CSNI_TRY(csni_arrow_input_open(schema, array, o, &s->input, err));
     if (s->input.is_list && !s->symbolicator) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "stacks need a symbolicator");
     CSNI_TRY(csni_arrow_frames_reason(&s->frames, "the address is null", &s->no_address, err));
+    CSNI_TRY(csni_arrow_frames_reason(&s->frames, "the address has more than 64 bits", &s->wide_address, err));
     CSNI_TRY(csni_arrow_frames_reason(&s->frames, "the module is null", &s->no_module, err));
     if (o->store && csn_store_is_full(o->store)) {
         if (s->symbolicator) csn_symbolicator_forget(s->symbolicator);

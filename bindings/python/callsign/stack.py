@@ -10,8 +10,8 @@ from .html import table_html
 class StackFrame(NamedTuple):
     """One physical frame of a stack."""
 
-    module: str
-    address: int
+    module: str | None
+    address: int | None
     frames: list[Frame]
     """Innermost inlined call first; empty if nothing is known."""
     reason: str | None
@@ -23,7 +23,7 @@ class StackFrame(NamedTuple):
     """The names at the address, if there are several."""
 
     @classmethod
-    def from_answer(cls, module: str, address: int, answer: dict[str, Any]) -> StackFrame:
+    def from_answer(cls, module: str | None, address: int | None, answer: dict[str, Any]) -> StackFrame:
         frames = [Frame((f["function"], f["offset"], f["file"], f["line"], f["inlined"])) for f in answer["frames"] or ()]
         return cls(module, address, frames, answer["reason"], answer["chosen"], answer["confidence"], answer["candidates"])
 
@@ -40,13 +40,17 @@ class Stack(list[StackFrame]):
             inlined: list[Frame | None] = [*frame.frames] or [None]
             for inner in inlined:
                 where = f"{inner.file}:{inner.line}" if inner and inner.file else frame.reason or ""
-                name = inner.function + (" [inlined]" if inner.inlined else "") if inner else f"{frame.address:#x}"
-                rows.append([number, frame.module, name, where, frame.confidence])
+                name = inner.function + (" [inlined]" if inner.inlined else "") if inner else _place(frame)
+                rows.append([number, frame.module or "?", name, where, frame.confidence])
         return table_html("", ["", "module", "function", "where", "confidence"], rows)
+
+
+def _place(frame: StackFrame) -> str:
+    return "?" if frame.address is None else f"{frame.address:#x}"
 
 
 def _lines(number: int, frame: StackFrame) -> list[str]:
     if not frame.frames:
-        return [f"#{number} {frame.module}+{frame.address:#x} ({frame.reason})"]
+        return [f"#{number} {frame.module or '?'}+{_place(frame)} ({frame.reason})"]
     return [f"#{number} {f.function} + {f.offset}" + (f" at {f.file}:{f.line}" if f.file else "") + (" [inlined]" if f.inlined else "")
             for f in frame.frames]

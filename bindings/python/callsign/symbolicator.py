@@ -31,9 +31,9 @@ class Symbolicator:
         return self._native.symbolicate(array, module=module, address=address, return_addresses=return_addresses,
                                         plain_strings=plain_strings)
 
-    def stack(self, frames: Iterable[tuple[str, int]], *, return_addresses: bool = False) -> Stack:
+    def stack(self, frames: Iterable[tuple[str | None, int | None]], *, return_addresses: bool = False) -> Stack:
         """Symbolicates one stack of (module, address) pairs, innermost first. All but the first are return addresses; the first is
-        one too with return_addresses. Needs pyarrow."""
+        one too with return_addresses. None is an unknown module or address. Needs pyarrow."""
         import pyarrow
         kind = pyarrow.list_(pyarrow.struct([("module", pyarrow.string()), ("address", pyarrow.uint64())]))
         given = list(frames)

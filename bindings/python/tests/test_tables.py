@@ -1,4 +1,5 @@
 """Columns and stacks: Arrow, pandas, Polars, DuckDB. Each is left out where it is not installed."""
+import decimal
 import os
 import random
 
@@ -111,6 +112,29 @@ def test_stacks(store, addresses):
         assert [frame["reason"] for frame in got[3]] == ["the module is null", "the address is null", "there is no index for the module"]
     shown = callsign.Symbolicator(store, demangle=True).stack([("orders", a) for a in addresses[:3]])
     assert "main + " in str(shown) and "[inlined]" in shown._repr_html_()
+    shown = callsign.Symbolicator(store).stack([("orders", None), (None, addresses[0])])
+    assert str(shown).splitlines() == ["#0 orders+? (the address is null)", f"#1 ?+{addresses[0]:#x} (the module is null)"]
+    assert "<td>?</td>" in shown._repr_html_()
+
+
+def test_an_index_that_is_called_by_its_id(index_path, index, addresses, tmp_path):
+    """The answer was another one after store.find(), which looks for the name."""
+    build_id = index.info()["build_id"].hex()
+    (tmp_path / f"{build_id}.gsym").write_bytes(index_path.read_bytes())
+    other = f"{(int(build_id, 16) ^ 1):0{len(build_id)}x}"
+    (tmp_path / f"{other}.gsym").write_bytes(index_path.read_bytes())
+    symbolicator = callsign.Symbolicator(tmp_path)
+    for _ in range(2):
+        assert symbolicator.stack([(build_id, addresses[0])])[0].frames
+        assert not symbolicator.stack([(other, addresses[0])])[0].frames
+        symbolicator.store.find(build_id)
+
+
+def test_decimals_that_do_not_fit(store, addresses):
+    kind = pa.struct([("module", pa.string()), ("address", pa.decimal128(38, 0))])
+    rows = [{"module": "orders", "address": decimal.Decimal(value)} for value in (addresses[0], addresses[0] + (1 << 64))]
+    found = pa.array(callsign.Symbolicator(store).batch(pa.array(rows, kind))).to_pylist()
+    assert found[0]["frames"] and found[1]["frames"] is None and found[1]["reason"] == "the address has more than 64 bits"
 
 
 def test_arrow_tables(store, rows, index, addresses):
