@@ -185,7 +185,7 @@ static void remove_file(struct store_run *run, const char *relative) {
         return;
     }
     unlink(meta);
-    catalogue_remove(symbol_store_catalogue(run->opened.store), relative);
+    symbol_store_forget(run->opened.store, relative);
 }
 
 static void print_pruned(const struct store_run *run, const struct prunable *item) {

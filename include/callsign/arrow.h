@@ -81,7 +81,8 @@ CSN_API void csn_arrow_options_init(struct csn_arrow_options *options);
  * The result has as many rows. Of an address: struct<frames, reason>. `frames` is
  * list<struct<function: string, offset: uint64, file: string, line: uint32, inlined: bool>>, innermost first; unknown values
  * are null. It is empty if no function covers the address, and null if the address or module is null, or the address has
- * more than 64 bits. `reason` says in English what is missing, and is null if nothing is. Of a stack: list<struct<frames, reason, chosen, confidence, candidates>>;
+ * more than 64 bits. `reason` says in English what is missing, and is null if nothing is. Of a stack:
+ * list<struct<frames, reason, chosen, confidence, candidates>>;
  * `chosen` is the merged function that the callers decide for, `confidence` one of "none", "low", "medium", "high",
  * "certain", and `candidates` the names at the address if there are several. Strings are dictionaries with 32-bit indices, but for
  * `chosen` and `candidates`, unless CSN_ARROW_PLAIN_STRINGS is set. They are UTF-8: each byte of a name or path that is

@@ -78,7 +78,7 @@ static enum store_status choose(struct symbol_store *store, const struct tree_qu
     int best = -1, equal = -1;
     for (int i = 0; i < count; i++) {
         if (!is_there(store, &found[i])) {
-            catalogue_remove(store->catalogue, found[i].path);
+            symbol_store_forget(store, found[i].path);
             continue;
         }
         const int points = rank(&found[i], query), most = best >= 0 ? rank(&found[best], query) : -1;

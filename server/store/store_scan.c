@@ -93,7 +93,7 @@ static void name_from_path(struct artifact *artifact) {
 
 /* Nothing stands there any more, or nothing that a store keeps. */
 static void forget_file(struct scan *scan, const char *relative) {
-    catalogue_remove(scan->store->catalogue, relative);
+    symbol_store_forget(scan->store, relative);
     scan->counts.removed++;
 }
 

@@ -50,6 +50,9 @@ void incoming_discard(struct incoming *incoming);
 enum store_status symbol_store_put(struct symbol_store *store, struct incoming *incoming, const char *name, const char *source,
                                    struct artifact *out, char *why, size_t why_size);
 
+/* The file at `path`, from the store's folder on, is gone: so is its entry, and what was converted from it. */
+void symbol_store_forget(struct symbol_store *store, const char *path);
+
 /* The file that answers a query of a tree; `path` of it is relative to the folder. Asks remotes. */
 enum store_status symbol_store_find(struct symbol_store *store, const struct tree_query *query, struct artifact *out, char *why,
                                     size_t why_size);

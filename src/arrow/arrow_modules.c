@@ -82,7 +82,8 @@ static csn_status find_module(struct csni_arrow_modules *m, const struct csn_sto
     return *out ? CSN_OK : keep_refusal(m, refusal, err);
 }
 
-/* Bytes are an id, or else the bytes of a name: some engines have no other strings. A text of digits is both: an index may be called so. */
+/* Bytes are an id, or else the bytes of a name: some engines have no other strings. A text of digits is both: an index may
+ * be called so. */
 static csn_status find_index(struct csni_arrow_modules *m, struct csn_str id, bool is_binary, const struct csn_index **out,
                              size_t *refusal, struct csn_error *err) {
     struct csn_store_module by_id = CSN_STORE_MODULE_INIT, by_name = CSN_STORE_MODULE_INIT;

@@ -637,6 +637,31 @@ def test_prune_by_age(callsign, store, images):
     assert [json.loads(line)["name"] for line in listed] == ["libshop.so"]
 
 
+@pytest.mark.parametrize("by", ["hand", "prune"])
+def test_the_symbols_of_a_removed_file_go_with_it(callsign, images, tmp_path, by):
+    """The stripped program stays, and what was converted with the debug file answered for it, also after a restart."""
+    shop, store = images["libshop.so"], tmp_path / "store"
+    shutil.copyfile(shop.path, tmp_path / "libshop.so")
+    subprocess.run([need("strip"), "-g", tmp_path / "libshop.so"], check=True)
+    subprocess.run([need("objcopy"), "--only-keep-debug", shop.path, tmp_path / "libshop.so.debug"], check=True)
+    callsign.good("store", "add", "--store", store, tmp_path / "libshop.so", tmp_path / "libshop.so.debug")
+    debug = next(path for path in store.rglob("*debug*") if path.is_file() and path.stat().st_size == (tmp_path / "libshop.so.debug").stat().st_size)
+    asked = f"/buildid/{shop.id}/symbolize?addr={shop.top + 6:#x}"
+    with Server(callsign, store, "--set", "rescan=1", "--set", "refresh=1") as server:
+        assert server.json("GET", asked)[0]["frames"][-1]["line"]
+        assert server.ask("GET", f"/buildid/{shop.id}/gsym")[0] == 200
+        assert list((store / ".callsign" / "converted").rglob("*.gsym"))
+        if by == "hand":
+            debug.unlink()
+        else:
+            os.utime(debug, (0, 0))
+            callsign.good("store", "prune", "--store", store, "--max-age", "2")
+            assert not debug.exists()
+        wait_for(lambda: "line" not in server.json("GET", asked)[0]["frames"][-1])
+    with Server(callsign, store) as server:
+        assert "line" not in server.json("GET", asked)[0]["frames"][-1]
+
+
 @pytest.mark.parametrize("linked_at, base, first", [
     (0x400000, 0x400000, 0x401000), (0x400000, 0x401000, 0x401000), (0x10000, 0x10000, 0x10400), (0x20000000, 0x20000000, 0x20001000), (0, 0, 0x401000),
     (0, 0x26080, 0x26080), (0x140000000, 0x140011000, 0x140011000), (0x7ff600010000, 0x7ff600011000, 0x7ff600011000), (0, 0, 0x1000)])
