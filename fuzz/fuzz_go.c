@@ -71,7 +71,10 @@ static void read_text(struct csni_span bytes, bool map) {
     csni_arena_init(&arena, &csni_libc_allocator, 4096);
     csni_batch_writer_init(&w, &csni_libc_allocator);
     csni_batch_begin(&w, &arena);
-    csn_status status = (map ? csni_perf_map_read : csni_kallsyms_read)(bytes, &csni_libc_allocator, &w, &err);
+    struct csni_list_base base = { .is_known = false };
+    csn_status status = map ? csni_perf_map_read(bytes, &csni_libc_allocator, &w, &err)
+                            : csni_kallsyms_read(bytes, &csni_libc_allocator, &w, &base, &err);
+    for (uint32_t i = 0; i < w.functions.count && base.is_known; i++) require(w.functions.items[i].start >= base.address);
     require(status == CSN_OK || (!map && status == CSN_E_UNSUPPORTED));
     if (status == CSN_OK) require(csni_batch_finish(&w, &batch, &err) == CSN_OK);
     csni_batch_writer_deinit(&w);

@@ -55,7 +55,8 @@ static uint64_t guess_image_base(const struct lookup_target *target, const struc
     enum { HEADERS_MAX = 1 << 16 };
     const uint64_t first = index ? module_base_address(index) : target->manifest.items[0].start;
     const uint64_t base = index ? csn_index_image_base(index) : first & ~(uint64_t)(HEADERS_MAX - 1);
-    const bool is_in_place = first >= load_addr && first - load_addr < HEADERS_MAX;
+    const bool is_usual = load_addr == base && base;
+    const bool is_in_place = is_usual || (first >= load_addr && first - load_addr < HEADERS_MAX);
     if (is_in_place) return load_addr;
     return (index && base == first) || first >> 32 ? base : 0;
 }

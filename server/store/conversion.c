@@ -208,12 +208,13 @@ static bool find_image_base(struct conversion *c, const struct artifact *artifac
 /* An index that was made from a Breakpad file or a PDB begins below the image. Of one that begins with a function, only a
  * usual base of programs that are not moved is believed: another image may count from 0. */
 static uint64_t base_of_index(const struct csn_index *index, bool known, uint64_t image_base) {
-    enum { UNMOVED_BASE = 0x400000 };
+    enum { UNMOVED_BASE = 0x400000, HEADERS_MAX = 1 << 17 };
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
     if (known) return info.base_address >= image_base ? image_base : 0;
     const uint64_t base = csn_index_image_base(index);
-    return base == info.base_address || base >> 32 || base == UNMOVED_BASE ? base : 0;
+    const bool is_unmoved = base == UNMOVED_BASE && info.base_address - base < HEADERS_MAX;
+    return base == info.base_address || base >> 32 || is_unmoved ? base : 0;
 }
 
 static csn_status open_index(struct conversion *c, const struct artifact *artifact, struct csn_index **out,

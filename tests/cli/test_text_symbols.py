@@ -51,6 +51,30 @@ def test_the_list_of_nm(callsign, tmp_path, imports):
     assert callsign.run("lookup", tmp_path / "app.gsym", "0x11c8").returncode == 1
 
 
+@pytest.mark.parametrize("lines, base", [
+    ("{f:016x} T f\n", 0x400000), ("{c:016x} r __abi_tag\n{f:016x} T f\n", 0x400000), ("{c:016x} R big\n{f:016x} T f\n", 0x200000),
+    ("{f:016x} T f\n", 0x200000), ("{b:016x} A __ImageBase\n{f:016x} T f\n", 0x7ff600000000), ("{c:016x} r __abi_tag\n{f:016x} T f\n", 0)])
+@pytest.mark.parametrize("distance", [0x1000, 0x26000, 0x1c0000])
+def test_where_the_image_of_a_list_begins(callsign, tmp_path, lines, base, distance):
+    """By a linker's symbol or constants, or by where linkers put programs: code may be far behind the headers."""
+    (tmp_path / "app.list").write_text(lines.format(b=base, c=base + 0x318, f=base + distance) + f"{base + distance + 0x40:016x} T g\n")
+    callsign.good("convert", "-q", tmp_path / "app.list", "-o", tmp_path / "app.gsym")
+    for index in ("app.list", "app.gsym"):
+        out = callsign.good("stack", "--no-search", "-i", f"app={tmp_path / index}", stdin=f"#0 app+{distance + 0x44:#x}\n")
+        assert "g + 4 " in out, out
+        load = base or 0x7f0000000000
+        assert "g + 4 " in callsign.good("lookup", "--load-address", hex(load), tmp_path / index, hex(load + distance + 0x44))
+
+
+def test_the_list_of_an_object_file(callsign, tmp_path):
+    """Its one function is at 0, which hides nothing."""
+    (tmp_path / "a.c").write_text("int f(int x) { return x * 3; }\n")
+    subprocess.run([need("gcc"), "-O1", "-c", "a.c"], check=True, cwd=tmp_path)
+    for options in ([], ["-S"], ["-a"]):
+        (tmp_path / "list").write_bytes(subprocess.run([need("nm"), *options, "a.o"], check=True, capture_output=True, cwd=tmp_path).stdout)
+        assert callsign.good("lookup", tmp_path / "list", "2").startswith("0x2: f + 2 ")
+
+
 def test_the_list_of_nm_of_a_program(callsign, tmp_path):
     """Every function of it has the name and the end that the program's own index has."""
     (tmp_path / "a.cc").write_text("struct S { int f(int, const char *) const; };\nint S::f(int a, const char *) const { return a; }\n"

@@ -15,9 +15,10 @@ static inline uint64_t csni_guess_image_base(uint64_t first_function) {
     } usual[] = {
         { 0x180000000, 1 << 28 }, { 0x140000000, 1 << 28 }, /* PE, 64 bits: libraries, programs */
         { 0x100000000, 1 << 28 },                           /* Mach-O programs */
-        { 0x10000000, 1 << 24 },                            /* PE libraries, ELF programs of PowerPC */
-        { 0x8048000, 1 << 20 },                             /* ELF programs of i386 */
-        { 0x400000, 1 << 17 },                              /* ELF programs of x86-64 and AArch64, PE programs of i386 */
+        { 0x10000000, 1 << 26 },                            /* PE libraries, ELF programs of PowerPC */
+        { 0x8048000, 1 << 24 },                             /* ELF programs of i386 */
+        { 0x400000, 1 << 26 },                              /* ELF programs of x86-64 and AArch64, PE programs of i386 */
+        { 0x200000, 1 << 21 },                              /* the same by lld */
     };
     if (first_function >> 63) return first_function;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)

@@ -10,7 +10,7 @@
 
 /* ---- lists of symbols ---- */
 
-typedef csn_status text_reader(struct csni_span file, const struct csn_allocator *alloc, struct csni_batch_writer *w,
+typedef csn_status text_reader(struct csni_conversion *c, struct csni_span file, struct csni_batch_writer *w,
                                struct csn_error *err);
 
 static csn_status read_text_file_text(struct csni_conversion *c, text_reader *reader, struct csn_error *err) {
@@ -18,21 +18,40 @@ static csn_status read_text_file_text(struct csni_conversion *c, text_reader *re
     if (!batch) return csni_fail_memory(err, sizeof *batch);
     struct csni_batch_writer *w = &c->writers[0];
     csni_batch_begin(w, &c->arenas[0]);
-    CSNI_TRY(reader(c->input.file, c->alloc, w, err));
+    CSNI_TRY(reader(c, c->input.file, w, err));
     c->report->functions_from_symbols += w->functions.count;
     return csni_batch_finish(w, batch, err);
 }
 
+static csn_status read_kallsyms(struct csni_conversion *c, struct csni_span file, struct csni_batch_writer *w,
+                                struct csn_error *err) {
+    struct csni_list_base base = { .is_known = false };
+    CSNI_TRY(csni_kallsyms_read(file, c->alloc, w, &base, err));
+    c->image.has_base_address = base.is_known;
+    c->image.base_address = base.address;
+    return CSN_OK;
+}
+
 csn_status csni_source_kallsyms(struct csni_conversion *c, struct csn_error *err) {
-    return read_text_file_text(c, csni_kallsyms_read, err);
+    return read_text_file_text(c, read_kallsyms, err);
+}
+
+static csn_status read_perf_map(struct csni_conversion *c, struct csni_span file, struct csni_batch_writer *w,
+                                struct csn_error *err) {
+    return csni_perf_map_read(file, c->alloc, w, err);
 }
 
 csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err) {
-    return read_text_file_text(c, csni_perf_map_read, err);
+    return read_text_file_text(c, read_perf_map, err);
+}
+
+static csn_status read_jitdump(struct csni_conversion *c, struct csni_span file, struct csni_batch_writer *w,
+                               struct csn_error *err) {
+    return csni_jitdump_read(file, c->alloc, w, err);
 }
 
 csn_status csni_source_jitdump(struct csni_conversion *c, struct csn_error *err) {
-    return read_text_file_text(c, csni_jitdump_read, err);
+    return read_text_file_text(c, read_jitdump, err);
 }
 
 /* ---- Symbian ---- */

@@ -3,15 +3,18 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
+#include "base/core/image_base.h"
+#include "base/hex.h"
 #include "formats/symbols/symbols_text.h"
 #include "formats/symbols/text_lines.h"
 
 enum { KERNEL = 0, PAGE = 4096 };
 
 struct symbol {
-    uint64_t addr, size;   /* size 0: not told */
+    uint64_t addr, size;
     struct csn_str name, module;
     char type;
+    bool has_size;
 };
 
 /* A symbol of any type: it ends the one before. */
@@ -29,16 +32,27 @@ struct kallsyms {
     CSNI_VEC(struct place) places;
     struct csn_str module_name;
     uint32_t module, modules;
-    uint64_t symbols, at_zero;
+    uint64_t symbols, at_zero, functions;
+    bool is_of_program;   /* it has what the kernel's list has not: sizes, or symbols that are only used */
+    bool has_thumb;       /* functions of Thumb code, whose symbols may have bit 0 set */
+    uint64_t first_byte;  /* of the image, as a linker's symbol tells; UINT64_MAX: none does */
+    uint64_t lowest_data; /* the first symbol of data that is only read; UINT64_MAX: there is none */
 };
 
+/* nm has '-' for debug symbols, and '?' for what it does not know. */
 static bool is_type(struct csn_str field) {
     char letter = field.len == 1 ? (char)(field.ptr[0] | 0x20) : 0;
-    return letter >= 'a' && letter <= 'z';
+    return (letter >= 'a' && letter <= 'z') || csni_str_is(field, "?") || csni_str_is(field, "-");
 }
 
 /* The kernel and nm write numbers in full width, which tells their lists from a map with sizes of one digit. */
 static bool is_full_width(struct csn_str number) { return number.len == 8 || number.len == 16; }
+
+/* llvm-nm's 8 digits are more where an address needs them: then a size tells the line, or a type that is no digit. */
+static bool is_address(struct csn_str number, const struct symbol *symbol) {
+    const bool is_wider = number.len > 8 && number.len < 16;
+    return is_full_width(number) || (is_wider && (symbol->has_size || csni_hex_digit(symbol->type) > 15));
+}
 
 /* [MODULE], whether a tab or a space is before it. */
 static bool is_module(struct csn_str text) { return text.len > 2 && text.ptr[0] == '[' && text.ptr[text.len - 1] == ']'; }
@@ -60,21 +74,28 @@ static void read_name(struct csn_str text, struct symbol *out) {
         csni_skip_blanks(&last);
         last = csni_line_field(&last);
     }
-    const bool has_module = is_module(last) && last.ptr != name.ptr;
-    if (has_module && !tab) name = trim_end((struct csn_str){ name.ptr, word });
+    const struct csn_str rest = trim_end((struct csn_str){ name.ptr, word });
+    /* nm -C has names such as "int (&f(int)) [3]". */
+    const bool is_one_word = rest.len && !memchr(rest.ptr, ' ', rest.len) && !memchr(rest.ptr, '(', rest.len);
+    const bool has_module = is_module(last) && (tab || is_one_word);
+    if (has_module && !tab) name = rest;
     out->name = csni_text_name(name);
     out->module = has_module ? last : (struct csn_str){ NULL, 0 };
 }
 
-/* ADDRESS [SIZE] TYPE NAME. */
+static bool is_function(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
+
+/* ADDRESS [SIZE] TYPE NAME; names of files may be empty. */
 static bool read_kallsyms_line(struct csn_str line, struct symbol *out) {
     struct csn_str addr = csni_line_field(&line), type = csni_line_field(&line);
     out->size = 0;
-    if (is_full_width(type) && csni_text_hex(type, &out->size)) type = csni_line_field(&line);
-    if (!is_type(type) || !line.len || !csni_text_hex(addr, &out->addr)) return false;
+    out->has_size = is_full_width(type) && csni_text_hex(type, &out->size);
+    if (out->has_size) type = csni_line_field(&line);
+    if (!is_type(type) || !csni_text_hex(addr, &out->addr)) return false;
     out->type = type.ptr[0];
-    read_name(line, out);
-    return out->name.len && out->name.len <= UINT32_MAX;
+    out->name = out->module = (struct csn_str){ NULL, 0 };
+    if (line.len) read_name(line, out);
+    return (out->name.len || !is_function(out->type)) && out->name.len <= UINT32_MAX;
 }
 
 /* A symbol that nm's program uses and another has: TYPE NAME, indented. */
@@ -87,7 +108,7 @@ static bool is_undefined(struct csn_str line) {
 static bool is_line(struct csn_str line) {
     struct symbol symbol;
     struct csn_str rest = line, addr = csni_line_field(&rest);
-    return is_undefined(line) || (is_full_width(addr) && read_kallsyms_line(line, &symbol));
+    return is_undefined(line) || (read_kallsyms_line(line, &symbol) && is_address(addr, &symbol));
 }
 
 /* What a program uses comes first where its symbols are in order of their addresses (nm -n). */
@@ -99,8 +120,6 @@ bool csni_kallsyms_recognize(struct csni_span file) {
     return csni_lines_look_like(rest, is_line);
 }
 
-static bool is_function(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
-
 static uint32_t module_of(struct kallsyms *k, struct csn_str name) {
     if (!name.len) return KERNEL;
     if (!k->module || !csni_str_equal(name, k->module_name)) {
@@ -110,12 +129,28 @@ static uint32_t module_of(struct kallsyms *k, struct csn_str name) {
     return k->module;
 }
 
+/* Symbols that linkers put at the image's first byte: for PE, ELF and Mach-O. */
+static bool is_first_byte(struct csn_str name) {
+    static const char *const names[] = { "__ImageBase", "___ImageBase", "__image_base__", "___image_base__", "__executable_start",
+                                         "__ehdr_start", "__mh_execute_header", "__mh_dylib_header", "__mh_bundle_header" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (csni_str_is(name, names[i])) return true;
+    return false;
+}
+
 static csn_status add_kallsyms_symbol(struct kallsyms *k, const struct symbol *s, uint64_t line,
                                       struct csn_error *err) {
     k->symbols++;
+    k->functions += is_function(s->type) && !csni_str_starts(s->name, "."); /* which nm -a has for sections */
     if (!s->addr) k->at_zero++;
-    if (s->name.ptr[0] == '$') return CSN_OK; /* Arm marks code and data within functions so */
-    struct place place = { s->addr, s->size, s->name.ptr, (uint32_t)s->name.len, module_of(k, s->module), line, s->type };
+    k->is_of_program |= s->size > 0;
+    k->has_thumb |= csni_str_starts(s->name, "$t");
+    if (!s->name.len || s->name.ptr[0] == '$') return CSN_OK; /* Arm marks code and data within functions so */
+    const bool is_header = is_first_byte(s->name);
+    if (is_header) k->first_byte = s->addr;
+    if ((s->type | 0x20) == 'r' && s->addr < k->lowest_data) k->lowest_data = s->addr;
+    struct place place = { s->addr, s->size, s->name.ptr, (uint32_t)s->name.len, module_of(k, s->module), line,
+                           is_header ? 'r' : s->type };
     return csni_vec_push(&k->places, place) ? CSN_OK : csni_fail_memory(err, sizeof place);
 }
 
@@ -125,11 +160,12 @@ static uint32_t underscores(const struct place *p) {
     return n;
 }
 
-/* By address; of several names for one function the one that people know comes last, as it is the one that is kept: strong
- * before weak, global before local, few underscores in front. */
+/* By address; of several names for one function the one that people know comes last, as it is the one that is kept: with a size
+ * before without, strong before weak, global before local, few underscores in front. */
 static int place_by_addr(const void *pa, const void *pb) {
     const struct place *a = pa, *b = pb;
     if (a->addr != b->addr) return a->addr < b->addr ? -1 : 1;
+    if (!a->size != !b->size) return a->size ? 1 : -1;
     bool weak_a = (a->type | 0x20) == 'w', weak_b = (b->type | 0x20) == 'w';
     if (weak_a != weak_b) return weak_a ? -1 : 1;
     bool global_a = a->type < 'a', global_b = b->type < 'a';
@@ -148,15 +184,20 @@ static uint64_t size_of(const struct place *place, const struct place *next) {
     return (is_up_to_next ? next->addr : page_end) - place->addr;
 }
 
+/* The symbol with the size comes last; the others are names of the same. */
 static void add_kallsyms_functions(struct kallsyms *k) {
     struct place *places = k->places.items;
     size_t count = k->places.count, next = 0;
+    for (size_t i = 0; i < count && k->has_thumb; i++)
+        if (is_function(places[i].type)) places[i].addr &= ~(uint64_t)1;
     if (count) qsort(places, count, sizeof *places, place_by_addr);
     for (size_t i = 0; i < count; i++) {
         if (next <= i) next = i + 1;
         while (next < count && places[next].addr == places[i].addr) next++;
         if (!is_function(places[i].type)) continue;
-        uint64_t size = size_of(&places[i], next < count ? &places[next] : NULL);
+        const struct place *last = &places[next - 1];
+        const struct place *sized = !places[i].size && is_function(last->type) ? last : &places[i];
+        uint64_t size = size_of(sized, next < count ? &places[next] : NULL);
         uint32_t name = csni_batch_add_string(k->writer, (struct csn_str){ places[i].name, places[i].name_len });
         csni_batch_begin_function(k->writer, places[i].addr, size < UINT32_MAX ? (uint32_t)size : UINT32_MAX, name,
                                   CSNI_SOURCE_SYMBOL);
@@ -168,23 +209,39 @@ static csn_status read_kallsyms_symbols(struct kallsyms *k, struct csni_span fil
     struct csn_str line;
     while (csni_lines_next(&lines, &line)) {
         struct symbol symbol;
-        if (!line.len || is_undefined(line)) continue;
+        const bool is_used_only = is_undefined(line);
+        k->is_of_program |= is_used_only;
+        if (!line.len || is_used_only) continue;
         if (read_kallsyms_line(line, &symbol)) CSNI_TRY(add_kallsyms_symbol(k, &symbol, lines.number, err));
         else csni_note_line(k->writer, lines.number, line, "no address, type and name");
     }
-    if (k->at_zero && k->at_zero == k->symbols)
+    if (k->functions > 1 && k->at_zero == k->symbols && !k->is_of_program)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
-                         "all %llu addresses are 0: the kernel hides them (kernel.kptr_restrict); read the list as root",
+                         "all %llu addresses are 0: the kernel hides them (kernel.kptr_restrict); read the list as root "
+                         "(an object file's functions may all be at 0: give the file itself)",
                          (unsigned long long)k->at_zero);
     add_kallsyms_functions(k);
     return CSN_OK;
 }
 
+/* Where the image begins. Data that is only read, before the first function, is close behind its headers. */
+static bool find_image_base(const struct kallsyms *k, uint64_t *out) {
+    uint64_t first_function = UINT64_MAX;
+    for (size_t i = 0; i < k->places.count && first_function == UINT64_MAX; i++)
+        if (is_function(k->places.items[i].type)) first_function = k->places.items[i].addr;
+    if (first_function == UINT64_MAX || first_function >> 63) return false; /* a kernel begins with a function */
+    if (k->first_byte <= first_function) *out = k->first_byte;
+    else if (k->lowest_data < first_function) *out = csni_guess_image_base(k->lowest_data);
+    else return false;
+    return true;
+}
+
 csn_status csni_kallsyms_read(struct csni_span file, const struct csn_allocator *alloc, struct csni_batch_writer *w,
-                              struct csn_error *err) {
-    struct kallsyms k = { .writer = w };
+                              struct csni_list_base *base, struct csn_error *err) {
+    struct kallsyms k = { .writer = w, .first_byte = UINT64_MAX, .lowest_data = UINT64_MAX };
     k.places.alloc = alloc;
     csn_status status = read_kallsyms_symbols(&k, file, err);
+    base->is_known = status == CSN_OK && find_image_base(&k, &base->address);
     csni_vec_deinit(&k.places);
     return status;
 }

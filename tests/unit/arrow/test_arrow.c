@@ -175,7 +175,7 @@ static void whole_decimals(void **state) {
     struct column c;
     options.index = example_index;
     column_init(&c, "d:20,0", "", 2, NULL, halves, NULL);
-    expect_rows(&c.schema, &c.array, &options, "die+0@/src/demo.c:10; null!the address is null");
+    expect_rows(&c.schema, &c.array, &options, "die+0@/src/demo.c:10; null!the address has more than 64 bits");
 }
 
 static void expect_refused(struct ArrowSchema *schema, struct ArrowArray *array,

@@ -15,6 +15,13 @@
 typedef csn_status reader(struct csni_span file, const struct csn_allocator *alloc, struct csni_batch_writer *w,
                           struct csn_error *err);
 
+static struct csni_list_base base;
+
+static csn_status read_kallsyms(struct csni_span file, const struct csn_allocator *alloc, struct csni_batch_writer *w,
+                                struct csn_error *err) {
+    return csni_kallsyms_read(file, alloc, w, &base, err);
+}
+
 static struct csni_span span_of(const char *text) { return (struct csni_span){ (const uint8_t *)text, strlen(text) }; }
 
 /* Functions as "START+SIZE NAME", and the counts of events. */
@@ -55,7 +62,7 @@ static void expect(reader *read, const char *file, const char *want) {
 
 static void kernel_list(void **state) {
     (void)state;
-    expect(csni_kallsyms_read,
+    expect(read_kallsyms,
            "ffffffff81000000 T _stext\nffffffff81000040 t helper\nffffffff81000060 D table\n"
            "ffffffff81000100 W weak_one\nffffffff81000180 B bss\n",
            "ffffffff81000000+40 _stext; ffffffff81000040+20 helper; ffffffff81000100+80 weak_one");
@@ -64,7 +71,7 @@ static void kernel_list(void **state) {
 /* The end of a function is the next symbol of its module; the last of a module ends with its page. */
 static void modules(void **state) {
     (void)state;
-    expect(csni_kallsyms_read,
+    expect(read_kallsyms,
            "ffffffff81000000 T a\nffffffff81000ff0 T last\n"
            "ffffffffc0000010 t init\t[one]\nffffffffc0000030 d data\t[one]\n"
            "ffffffffc0002000 t other\t[two]\nffffffffc0002010 t end\t[two]\n",
@@ -75,14 +82,51 @@ static void modules(void **state) {
 /* A function may be longer than a page; the last of a module gives way to another module in its page. */
 static void long_functions(void **state) {
     (void)state;
-    expect(csni_kallsyms_read, "ffffffff81000000 T a\nffffffff81004000 T b\nffffffff81004800 t c\t[m]\n",
+    expect(read_kallsyms, "ffffffff81000000 T a\nffffffff81004000 T b\nffffffff81004800 t c\t[m]\n",
            "ffffffff81000000+4000 a; ffffffff81004000+800 b; ffffffff81004800+800 c");
+}
+
+/* Lists of nm. Of names at one place the one with a size is kept, and others are names of the same. */
+static void programs(void **state) {
+    (void)state;
+    expect(read_kallsyms, "                 U puts\n00001000 00000020 T a\n00001000 T b\n00001040 t c\n",
+           "1000+20 b; 1000+20 a; 1040+fc0 c");
+    expect(read_kallsyms, "00000000 00000020 T a\n00000000 T b\n", "0+20 b; 0+20 a");
+    expect(read_kallsyms, "00000000 T only\n", "0+1000 only");
+    expect(read_kallsyms, "00000000 a \n00000000 a a.c\n00001000 - 01 0000 SO a.c\n00000000 ? .text\n00001000 T a\n",
+           "1000+1000 a");
+    expect(read_kallsyms, "00001001 T thumb\n00001000 t $t\n00001010 t $a\n00001010 T arm\n", "1000+10 thumb; 1010+ff0 arm");
+    expect(read_kallsyms, "00001001 T odd\n00001011 T next\n", "1001+10 odd; 1011+fef next");
+    expect(read_kallsyms, "00001000 T f(int) [3]\n00001010 t g [m]\n00001020 t h\t[m]\n",
+           "1000+10 f(int) [3]; 1010+10 g; 1020+fe0 h");
+}
+
+static void expect_base(const char *file, bool is_known, uint64_t address) {
+    char got[256];
+    assert_int_equal(read_text(read_kallsyms, span_of(file), NULL, got, sizeof got, NULL), CSN_OK);
+    assert_int_equal(base.is_known, is_known);
+    if (is_known) assert_int_equal(base.address, address);
+}
+
+/* Linkers' symbols, or constants before the code, tell where an image begins. */
+static void bases(void **state) {
+    (void)state;
+    expect_base("00401000 T main\n", false, 0);
+    expect_base("00400000 A __ImageBase\n00401000 T main\n", true, 0x400000);
+    expect_base("0000000100000000 T __mh_execute_header\n0000000100003f50 T _main\n", true, 0x100000000);
+    expect_base("00401000 T main\n00400318 r __abi_tag\n", true, 0x400000);
+    expect_base("0026d000 T main\n002004d0 R big\n", true, 0x200000);
+    expect_base("00026080 T main\n00000318 r __abi_tag\n", true, 0);
+    expect_base("00026080 T main\n00030000 r constant\n00000010 B tls\n", false, 0);
+    expect_base("ffffffff81000000 T _text\n0000000000000000 r percpu\n", false, 0);
+    expect_base("00001000 D data\n00000800 r constant\n", false, 0);
+    expect_base("00500000 A __image_base__\n00401000 T main\n", false, 0);
 }
 
 /* Modules come in any order; several names at one place: the one that people know comes last. */
 static void order_and_aliases(void **state) {
     (void)state;
-    expect(csni_kallsyms_read,
+    expect(read_kallsyms,
            "c0000100 t second\nc0000000 T first\nc0000040 W weak\nc0000040 T __strong\nc0000040 T strong\nc0000040 t local\n",
            "c0000000+40 first; c0000040+c0 weak; c0000040+c0 local; c0000040+c0 __strong; c0000040+c0 strong; "
            "c0000100+f00 second");
@@ -90,7 +134,7 @@ static void order_and_aliases(void **state) {
 
 static void ends_of_lines(void **state) {
     (void)state;
-    expect(csni_kallsyms_read, "00001000 T a\r\n\r\n00001010 T b", "1000+10 a; 1010+ff0 b");
+    expect(read_kallsyms, "00001000 T a\r\n\r\n00001010 T b", "1000+10 a; 1010+ff0 b");
     expect(csni_perf_map_read, "10 8 a b\r\n\r\n20 8 c", "10+8 a b; 20+8 c");
 }
 
@@ -98,20 +142,20 @@ static void hidden_addresses(void **state) {
     (void)state;
     char got[256];
     struct csn_error err = CSN_ERROR_INIT;
-    const char *list = "0000000000000000 T a\n0000000000000000 D b\n";
+    const char *list = "0000000000000000 T a\n0000000000000000 D b\n0000000000000000 t c\n";
     assert_true(csni_kallsyms_recognize(span_of(list)));
-    assert_int_equal(read_text(csni_kallsyms_read, span_of(list), NULL, got, sizeof got, &err), CSN_E_UNSUPPORTED);
-    assert_non_null(strstr(csn_error_text(&err), "all 2 addresses are 0: the kernel hides them (kernel.kptr_restrict)"));
-    expect(csni_kallsyms_read, "0000000000000000 A percpu\n0000000000001000 T a\n", "1000+1000 a");
+    assert_int_equal(read_text(read_kallsyms, span_of(list), NULL, got, sizeof got, &err), CSN_E_UNSUPPORTED);
+    assert_non_null(strstr(csn_error_text(&err), "all 3 addresses are 0: the kernel hides them (kernel.kptr_restrict)"));
+    expect(read_kallsyms, "0000000000000000 A percpu\n0000000000001000 T a\n", "1000+1000 a");
 }
 
 static void bad_lines(void **state) {
     (void)state;
-    expect(csni_kallsyms_read, "00001000 T a\nnonsense\n00001010 TT b\n00001020 T\n11112222333344445 T c\n00001030 $ d\n",
+    expect(read_kallsyms, "00001000 T a\nnonsense\n00001010 TT b\n00001020 T\n11112222333344445 T c\n00001030 $ d\n",
            "1000+1000 a <damaged-text-line 5: line 2: no address, type and name: nonsense>");
     expect(csni_perf_map_read, "1000 10 a\nxyz\n1000 g b\n1000 10\n1000 11112222333344445 c\n",
            "1000+10 a <damaged-text-line 4: line 2: no start, size and name: xyz>");
-    expect(csni_kallsyms_read, "00001000 t $x\n00001000 T a\n00001004 t $d\n00001010 T b\n", "1000+10 a; 1010+ff0 b");
+    expect(read_kallsyms, "00001000 t $x\n00001000 T a\n00001004 t $d\n00001010 T b\n", "1000+10 a; 1010+ff0 b");
 }
 
 static void perf_map(void **state) {
@@ -143,6 +187,13 @@ static void recognition(void **state) {
         { "7f00 10 one\nbad\nbad\nbad\n", false, false },
         { "ffffffff81000000 T _text", true, false },
         { "ffffffff81000000 T", false, false },
+        { "140007ca0 T main\n", true, false },
+        { "140007ca0 00000010 T main\n", true, false },
+        { "140007ca0 b main\n", false, true },
+        { "140007ca0 00000000 b .bss\n", true, false },
+        { "                 U puts\n00001000 T a\n", true, false },
+        { "                 U puts\n", false, false },
+        { "00000000 a \n00000000 ? .text\n", true, false },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(csni_kallsyms_recognize(span_of(cases[i].text)), cases[i].kernel);
@@ -160,7 +211,7 @@ static const char both[] = "ffffffff81000000 T a\nffffffff81000010 t b\t[m]\n0x1
 static void damage(void **state) {
     (void)state;
     char got[1024];
-    static reader *const readers[] = { csni_kallsyms_read, csni_perf_map_read };
+    static reader *const readers[] = { read_kallsyms, csni_perf_map_read };
     uint8_t *copy = malloc(sizeof both);
     assert_non_null(copy);
     for (size_t r = 0; r < 2; r++)
@@ -184,7 +235,7 @@ static void damage(void **state) {
 static csn_status kallsyms_step(void *context, const struct csn_allocator *alloc) {
     char got[1024];
     (void)context;
-    return read_text(csni_kallsyms_read, span_of(both), alloc, got, sizeof got, NULL);
+    return read_text(read_kallsyms, span_of(both), alloc, got, sizeof got, NULL);
 }
 
 static csn_status perf_map_step(void *context, const struct csn_allocator *alloc) {
@@ -202,7 +253,7 @@ static void allocation_failures(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernel_list),      cmocka_unit_test(modules),   cmocka_unit_test(order_and_aliases),
-        cmocka_unit_test(long_functions),
+        cmocka_unit_test(long_functions),   cmocka_unit_test(programs), cmocka_unit_test(bases),
         cmocka_unit_test(ends_of_lines),    cmocka_unit_test(hidden_addresses), cmocka_unit_test(bad_lines),
         cmocka_unit_test(perf_map),         cmocka_unit_test(recognition), cmocka_unit_test(damage),
         cmocka_unit_test(allocation_failures),
