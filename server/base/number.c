@@ -8,8 +8,9 @@ static bool has_prefix(const char *text) { return text[0] == '0' && (text[1] == 
 
 static bool read_digits(const char *text, unsigned base, uint64_t *out) {
     static const char digits[] = "0123456789abcdef";
+    enum { DIGITS_MAX = 20 }; /* of 64 bits in decimal; hexadecimal ones are at most 16 */
     uint64_t value = 0;
-    if (!*text) return false;
+    if (!*text || strlen(text) > (base == 16 ? 16 : DIGITS_MAX)) return false;
     for (; *text; text++) {
         const char *digit = memchr(digits, tolower((unsigned char)*text), base);
         if (!digit || value > (UINT64_MAX - (uint64_t)(digit - digits)) / base) return false;

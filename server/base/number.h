@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Decimal digits, or 0x and hexadecimal ones, and nothing else; at most 64 bits. False: *out is as it was. */
+/* Decimal digits (at most 20), or 0x and hexadecimal ones (at most 16), and nothing else; 64 bits. False: *out is as it was. */
 bool number_read(const char *text, uint64_t *out);
 /* Hexadecimal digits, with 0x before them or not. */
 bool number_read_hex(const char *text, uint64_t *out);
