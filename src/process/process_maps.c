@@ -196,13 +196,19 @@ csn_status csn_process_maps_file_address(struct csn_process_maps *maps, struct c
     return status;
 }
 
+csn_status csni_process_maps_image(struct csn_process_maps *maps, struct csn_str path, struct csni_span build_id,
+                                   const struct csni_process_image **out) {
+    *out = csni_process_images_get(&maps->images, path, build_id);
+    CSNI_TRY(image_status(maps));
+    return *out ? CSN_OK : CSN_NONE;
+}
+
 csn_status csn_process_maps_image_base(struct csn_process_maps *maps, struct csn_str path, uint64_t *out) {
     const struct csni_span any_build = { NULL, 0 };
-    const struct csni_process_image *image = csni_process_images_get(&maps->images, path, any_build);
-    CSNI_TRY(image_status(maps));
-    if (!image) return CSN_NONE;
-    *out = image->base;
-    return CSN_OK;
+    const struct csni_process_image *image;
+    csn_status status = csni_process_maps_image(maps, path, any_build, &image);
+    if (status == CSN_OK) *out = image->base;
+    return status;
 }
 
 /* ---- modules ---- */

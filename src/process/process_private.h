@@ -16,6 +16,12 @@ bool csni_process_maps_file_differs(const struct csn_process_maps *maps, struct 
 csn_status csni_process_maps_add_core_mapping(struct csn_process_maps *maps, uint64_t pid,
                                               const struct csn_process_mapping *mapping, bool other_file, struct csn_error *err);
 
+/* The file of images of that path and build id (which may be empty): what was named for it, or else what is there.
+ * CSN_OK; CSN_NONE: it cannot be read; CSN_E_MEMORY. *out lives until the maps are used again. */
+struct csni_process_image;
+csn_status csni_process_maps_image(struct csn_process_maps *maps, struct csn_str path, struct csni_span build_id,
+                                   const struct csni_process_image **out);
+
 /* Adds a mapping of a running process. */
 struct csni_live_node;
 csn_status csni_process_maps_add_live_mapping(struct csn_process_maps *maps, uint64_t pid,

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/hex.h"
 #include "profile/profile_out.h"
+#include "profile/profile_places.h"
 #include "profile/profile_used.h"
 
 enum { PROFILE_VERSION = 46 };   /* preprocessedProfileVersion: the one with a table of strings in each thread */
@@ -96,15 +97,14 @@ static uint32_t func_number(struct firefox_writer *w, const struct func_row *fun
 
 /* Addresses count from the image's first byte, as far as that is known. */
 static int64_t relative_address(const struct firefox_writer *w, const struct profile_location *location) {
-    uint64_t address = csni_profile_written_addr(location);
     if (location->kind == CSN_PROFILE_AT_NAME || location->module == CSN_PROFILE_NO_MODULE) return -1;
-    const struct profile_module *module = &w->p->modules.items[location->module];
-    if (location->kind == CSN_PROFILE_AT_PC && module->start && address >= module->start)
-        address = address - module->start + module->file_off;
+    const uint64_t address = csni_profile_offset_place(w->p, location);
     return address > INT64_MAX >> 10 ? -1 : (int64_t)address; /* a number of JavaScript has 53 bits */
 }
 
-static uint32_t hex_string(struct firefox_writer *w, uint64_t value) {
+static uint32_t hex_name(struct firefox_writer *w, const struct profile_location *location) {
+    const int64_t address = relative_address(w, location);
+    const uint64_t value = address < 0 ? location->value : (uint64_t)address;
     char text[24];
     uint32_t string = 0;
     const int size = snprintf(text, sizeof text, "0x%llx", (unsigned long long)value);
@@ -121,7 +121,7 @@ static uint32_t location_frames(struct firefox_writer *w, uint32_t number) {
     struct frame_row frame = { .address = relative_address(w, location) };
     struct func_row func = { .resource = resource_number(w, location->module) };
     if (!location->line_count) {
-        func.name = string_number(w, hex_string(w, location->value));
+        func.name = string_number(w, hex_name(w, location));
         func.file = UINT32_MAX;
         frame.func = func_number(w, &func);
         w->failed |= !csni_vec_push(&w->frames, frame);
@@ -419,7 +419,7 @@ static void put_all(struct firefox_writer *w) {
 /* Functions without a name are called by their address: those strings are made before numbers are given. */
 static csn_status add_hex_names(struct firefox_writer *w) {
     for (size_t i = 0; i < w->p->locations.count; i++)
-        if (!w->p->locations.items[i].line_count) hex_string(w, w->p->locations.items[i].value);
+        if (!w->p->locations.items[i].line_count) hex_name(w, &w->p->locations.items[i]);
     return w->failed ? csni_fail_memory(w->err, 0) : CSN_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "base/core/sort.h"
 #include "base/hash.h"
 #include "profile/profile_out.h"
+#include "profile/profile_places.h"
 
 static const char NO_FRAMES[] = "[no frames]"; /* so that the counts add up to those of the profile */
 
@@ -33,12 +34,14 @@ static void put_folded_name(struct csni_buffer *line, struct csn_str name) {
     if (at) line->size += name.len;
 }
 
-/* Of a caller the return address, from whatever format. */
+/* Of a caller the return address, from whatever format: "app+0x1139", or as inferno has offsets in files "[app <1139>]". */
 static void put_unknown(struct csni_buffer *line, const struct csn_profile *p, const struct profile_location *location,
                         bool is_caller) {
     static const char digits[] = "0123456789abcdef";
     char text[2 + 16], *at = text + sizeof text;
-    uint64_t value = csni_profile_return_address(location, is_caller);
+    bool is_in_file;
+    uint64_t value = csni_profile_folded_place(p, location, is_caller, &is_in_file);
+    if (is_in_file) csni_buffer_put(line, "[", 1);
     if (location->module != CSN_PROFILE_NO_MODULE) {
         struct csn_str path = csni_profile_str(p, p->modules.items[location->module].path);
         for (size_t i = path.len; i > 0; i--)
@@ -47,13 +50,16 @@ static void put_unknown(struct csni_buffer *line, const struct csn_profile *p, c
                 break;
             }
         put_folded_name(line, path);
-        csni_buffer_put(line, "+", 1);
+        csni_buffer_put(line, is_in_file ? " <" : "+", is_in_file ? 2 : 1);
     }
     do *--at = digits[value & 15];
     while (value >>= 4);
-    *--at = 'x';
-    *--at = '0';
+    if (!is_in_file) {
+        *--at = 'x';
+        *--at = '0';
+    }
     csni_buffer_put(line, at, (size_t)(text + sizeof text - at));
+    if (is_in_file) csni_buffer_put(line, ">]", 2);
 }
 
 static void put_location_names(struct csni_buffer *line, const struct csn_profile *p,

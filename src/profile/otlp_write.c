@@ -1,6 +1,7 @@
 /* OTLP out: a profile for each type of values, then the dictionary. */
 #include "base/hex.h"
 #include "profile/profile_out.h"
+#include "profile/profile_places.h"
 #include "profile/profile_used.h"
 #include "profile/proto_wire.h"
 
@@ -109,7 +110,7 @@ static void put_mapping(struct otlp_writer *w, uint32_t number, uint32_t build_i
 static void put_location(struct otlp_writer *w, size_t i) {
     const struct profile_location *location = &w->p->locations.items[i];
     if (location->module != CSN_PROFILE_NO_MODULE) csni_proto_put_number(&w->message, 1, w->used.modules[location->module]);
-    if (location->kind != CSN_PROFILE_AT_NAME) csni_proto_put_number(&w->message, 2, csni_profile_written_addr(location));
+    if (location->kind != CSN_PROFILE_AT_NAME) csni_proto_put_number(&w->message, 2, csni_profile_mapped_place(w->p, location));
     csni_profile_put_lines(&w->message, 3, &w->inner, w->p, &w->used, location);
     csni_proto_put_message(&w->dictionary, 2, &w->message);
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "profile/profile_out.h"
+#include "profile/profile_places.h"
 
 static const char UNKNOWN[] = "[unknown]";
 
@@ -29,7 +30,7 @@ static void put_frame_line(struct profile_out *out, uint64_t addr, struct csn_st
 /* Inlined calls stand above the function that they are in, with its address. */
 static void put_chain_location(struct profile_out *out, const struct csn_profile *p,
                                const struct profile_location *location, bool is_caller) {
-    const uint64_t addr = csni_profile_return_address(location, is_caller);
+    const uint64_t addr = csni_profile_perf_place(p, location, is_caller);
     const struct csn_str module = location->module == CSN_PROFILE_NO_MODULE
                                       ? CSN_STR("")
                                       : csni_profile_str(p, p->modules.items[location->module].path);

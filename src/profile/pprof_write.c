@@ -1,6 +1,7 @@
 /* pprof out: one message after the other, strings last. */
 #include "base/hex.h"
 #include "profile/profile_out.h"
+#include "profile/profile_places.h"
 #include "profile/profile_used.h"
 #include "profile/proto_wire.h"
 
@@ -77,7 +78,7 @@ static void put_location(struct pprof_writer *w, size_t i) {
     const struct profile_location *location = &w->p->locations.items[i];
     csni_proto_put_number(&w->message, 1, w->used.locations[i]);
     if (location->module != CSN_PROFILE_NO_MODULE) csni_proto_put_number(&w->message, 2, w->used.modules[location->module]);
-    if (location->kind != CSN_PROFILE_AT_NAME) csni_proto_put_number(&w->message, 3, csni_profile_written_addr(location));
+    if (location->kind != CSN_PROFILE_AT_NAME) csni_proto_put_number(&w->message, 3, csni_profile_mapped_place(w->p, location));
     csni_profile_put_lines(&w->message, 4, &w->inner, w->p, &w->used, location);
     csni_proto_put_number(&w->message, 5, (location->flags & LOCATION_FOLDED) != 0);
     end_field(w, 4);

@@ -39,7 +39,7 @@ csn_status csn_profile_create(const struct csn_profile_options *given, struct cs
     if (!p) return csni_fail_memory(err, sizeof *p);
     p->alloc = p->strings.alloc = p->modules.alloc = p->functions.alloc = p->lines.alloc = p->locations.alloc = alloc;
     p->nodes.alloc = p->labels.alloc = p->label_sets.alloc = p->threads.alloc = p->samples.alloc = p->values.alloc = alloc;
-    p->inputs.alloc = p->missing.alloc = p->comments.alloc = alloc;
+    p->inputs.alloc = p->missing.alloc = p->comments.alloc = p->parts.alloc = alloc;
     p->string_table.alloc = p->module_table.alloc = p->function_table.alloc = p->location_table.alloc = alloc;
     p->node_table.alloc = p->thread_table.alloc = p->sample_table.alloc = p->label_table.alloc = alloc;
     p->flags = options.flags;
@@ -61,6 +61,7 @@ void csn_profile_destroy(struct csn_profile *p) {
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) csni_profile_table_deinit(tables[i]);
     csni_vec_deinit(&p->strings);
     csni_vec_deinit(&p->modules);
+    csni_vec_deinit(&p->parts);
     csni_vec_deinit(&p->functions);
     csni_vec_deinit(&p->lines);
     csni_vec_deinit(&p->locations);

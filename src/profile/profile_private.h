@@ -13,6 +13,19 @@
 enum { PROFILE_VALUE_TYPES_MAX = 32, PROFILE_NO_STACK = 0 };
 static const uint32_t PROFILE_NONE = UINT32_MAX;
 
+/* A part of an image's file that is loaded. */
+struct profile_part {
+    uint64_t file_off, addr, size;
+};
+
+/* What csn_profile_symbolicate() learnt of where an image lies: from its program headers, else from its index. */
+struct profile_layout {
+    bool has_base, has_bias;
+    uint64_t base, end;          /* addresses of the image's first byte, and behind its last one; end 0: not known */
+    uint64_t bias;               /* what a pc of the mapping is more than its address */
+    uint32_t first_part, part_count; /* none: only the headers tell */
+};
+
 /* Numbers of strings: 0 is the empty one. */
 struct profile_module {
     uint32_t path;
@@ -20,6 +33,7 @@ struct profile_module {
     uint8_t build_id[CSN_BUILD_ID_MAX];
     uint64_t start, end, file_off;
     bool is_missing;             /* no index was found */
+    struct profile_layout layout;
 };
 
 struct profile_function {
@@ -44,6 +58,12 @@ static inline uint64_t csni_profile_return_address(const struct profile_location
     const bool returns = location->flags & (CSN_STACK_RETURN | CSN_STACK_EITHER);
     const uint64_t value = location->value;
     return is_caller && !returns && value && value != UINT64_MAX ? value + 1 : value;
+}
+
+/* The same in formats that have places within the calls. */
+static inline uint64_t csni_profile_call_address(const struct profile_location *location) {
+    const bool returns = location->flags & (CSN_STACK_RETURN | CSN_STACK_EITHER);
+    return location->value - (returns && location->value ? 1 : 0);
 }
 
 /* A stack is a node: its innermost location, and the stack of its caller. Node 0 is the empty stack. */
@@ -81,6 +101,7 @@ struct csn_profile {
     struct csni_arena text;
     CSNI_VEC(struct csn_str) strings;
     CSNI_VEC(struct profile_module) modules;
+    CSNI_VEC(struct profile_part) parts;           /* of modules */
     CSNI_VEC(struct profile_function) functions;
     CSNI_VEC(struct profile_line) lines;
     CSNI_VEC(struct profile_location) locations;

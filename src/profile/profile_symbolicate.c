@@ -3,7 +3,9 @@
 #include "base/buffer.h"
 #include "base/core/sized.h"
 #include "base/hash.h"
-#include "profile/profile_private.h"
+#include "process/process_images.h"
+#include "process/process_private.h"
+#include "profile/profile_places.h"
 
 #include <callsign/inspect.h>
 #include <callsign/names.h>
@@ -26,7 +28,9 @@ struct symbolication {
     struct csn_profile_counts counts;
     struct csn_symbolicator *symbolicator;
     CSNI_VEC(struct csn_module) modules;
-    CSNI_VEC(uint64_t) biases;      /* to take off a location's value */
+    struct csn_process_maps *maps;
+    CSNI_VEC(uint64_t) biases;      /* by module: what a pc is more than its address in the index */
+    CSNI_VEC(struct profile_layout) indexed; /* by module: what its index tells */
     CSNI_VEC(struct place) places;
     CSNI_VEC(uint32_t) shown;       /* by string: the name to show + 1; 0: not known yet */
     CSNI_VEC(struct csn_stack_frame) frames;
@@ -73,29 +77,73 @@ static bool kernel_bias(struct symbolication *s, const struct profile_module *mo
     return true;
 }
 
+/* Behind the last function; 0: not known. */
+static uint64_t index_end(const struct csn_index *index) {
+    struct csn_index_info info = { .base_address = 0 };
+    struct csn_function last;
+    csn_index_get_info(index, &info, sizeof info);
+    if (!info.function_count || info.binary_count) return 0;
+    return csn_index_function(index, info.function_count - 1, &last, NULL) == CSN_OK ? last.start + last.size : 0;
+}
+
+static struct profile_layout index_layout(const struct csn_index *index) {
+    if (!index) return (struct profile_layout){ .has_base = false };
+    return (struct profile_layout){ .has_base = true, .base = csn_index_image_base(index), .end = index_end(index) };
+}
+
+/* A debug file tells where the image begins, but has no parts. */
+static csn_status take_headers(struct symbolication *s, const struct csni_process_image *image, struct profile_layout *out) {
+    *out = (struct profile_layout){ .has_base = true, .base = image->base, .first_part = (uint32_t)s->p->parts.count };
+    for (uint32_t i = 0; image->has_code && i < image->segment_count; i++) {
+        const struct csni_process_segment *segment = &image->segments[i];
+        const struct profile_part part = { segment->file_off, segment->addr, segment->file_size };
+        if (!part.size) continue;
+        if (!csni_vec_push(&s->p->parts, part)) return fail_no_memory(s);
+        if (part.addr + part.size > out->end) out->end = part.addr + part.size;
+        out->part_count++;
+    }
+    return CSN_OK;
+}
+
+static csn_status find_layout(struct symbolication *s, uint32_t number) {
+    struct profile_module *module = &s->p->modules.items[number];
+    const struct csni_span id = { module->build_id, module->build_id_size };
+    const struct csni_process_image *image;
+    module->layout = s->indexed.items[number];
+    csn_status status = csni_process_maps_image(s->maps, csni_profile_str(s->p, module->path), id, &image);
+    if (status == CSN_OK) status = take_headers(s, image, &module->layout);
+    return status < 0 ? fail_no_memory(s) : CSN_OK;
+}
+
 /* What a pc of the mapping is more than its address. Each module is a process of its own: profiles may be merged from several. */
-static csn_status mapping_bias(struct symbolication *s, struct csn_process_maps *maps, uint32_t number,
-                               const struct csn_index *index, uint64_t *out) {
-    const struct profile_module *module = &s->p->modules.items[number];
+static csn_status find_bias(struct symbolication *s, uint32_t number, const struct csn_index *index) {
+    struct profile_module *module = &s->p->modules.items[number];
+    struct profile_layout *layout = &module->layout;
     const struct csn_process_module *found;
     struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
     size_t count;
-    *out = 0;
     mapping.path = csni_profile_str(s->p, module->path);
     /* Without a beginning, pcs are addresses already. */
     if (module->start >= module->end || !mapping.path.len || (!module->start && !module->file_off)) return CSN_OK;
-    if (kernel_bias(s, module, index, out)) return CSN_OK;
+    if (index && kernel_bias(s, module, index, &layout->bias)) {
+        s->biases.items[number] = layout->bias;
+        layout->has_bias = true;
+        return CSN_OK;
+    }
     mapping.start = module->start;
     mapping.end = module->end;
     mapping.file_off = module->file_off;
     mapping.build_id = module->build_id;
     mapping.build_id_size = module->build_id_size;
     mapping.flags = CSN_MAPPING_EXECUTABLE;
-    csn_status status = csn_process_maps_add_mapping(maps, number, &mapping, s->err);
+    csn_status status = csn_process_maps_add_mapping(s->maps, number, &mapping, s->err);
     if (status == CSN_E_ARGUMENT) return CSN_OK; /* a path with a NUL */
     CSNI_TRY(status);
-    CSNI_TRY(csn_process_maps_modules(maps, number, &found, &count, s->err));
-    if (count) *out = csn_process_module_bias(&found[0], index_base(index));
+    CSNI_TRY(csn_process_maps_modules(s->maps, number, &found, &count, s->err));
+    if (!count) return CSN_OK;
+    if (index) s->biases.items[number] = csn_process_module_bias(&found[0], index_base(index));
+    layout->has_bias = index || layout->part_count;
+    layout->bias = layout->part_count ? found[0].bias : s->biases.items[number];
     return CSN_OK;
 }
 
@@ -105,36 +153,38 @@ static void mark_used_modules(const struct csn_profile *p, bool *used) {
             used[p->locations.items[i].module] = true;
 }
 
-static csn_status add_index(struct symbolication *s, struct csn_store *store, struct csn_process_maps *maps,
-                            uint32_t number, bool used) {
+static csn_status add_index(struct symbolication *s, struct csn_store *store, uint32_t number, bool used) {
     struct profile_module *module = &s->p->modules.items[number];
     struct csn_module placed = { .name = csni_profile_str(s->p, module->path) };
-    uint64_t bias = 0;
     if (used) {
         CSNI_TRY(find_index(s, store, module, &placed.index));
-        if (placed.index) CSNI_TRY(mapping_bias(s, maps, number, placed.index, &bias));
         module->is_missing = !placed.index;
         s->counts.modules++;
         s->counts.modules_without += !placed.index;
         if (!placed.index && !csni_vec_push(&s->p->missing, number)) return fail_no_memory(s);
     }
-    return csni_vec_push(&s->modules, placed) && csni_vec_push(&s->biases, bias) ? CSN_OK : fail_no_memory(s);
+    if (!csni_vec_push(&s->modules, placed) || !csni_vec_push(&s->biases, 0)
+        || !csni_vec_push(&s->indexed, index_layout(placed.index)))
+        return fail_no_memory(s);
+    if (!used) return CSN_OK;
+    CSNI_TRY(find_layout(s, number));
+    return find_bias(s, number, placed.index);
 }
 
 static csn_status find_modules(struct symbolication *s, struct csn_store *store) {
     struct csn_process_maps_options options = CSN_PROCESS_MAPS_OPTIONS_INIT;
-    struct csn_process_maps *maps = NULL;
     const size_t count = s->p->modules.count;
     bool *used = csni_alloc_zeroed(s->p->alloc, count + 1, sizeof *used);
     options.allocator = s->p->alloc;
     options.max_mappings = (uint32_t)(count < UINT32_MAX - 1 ? count + 1 : UINT32_MAX);
-    csn_status status = used ? csn_process_maps_create(&options, &maps, s->err) : fail_no_memory(s);
+    csn_status status = used ? csn_process_maps_create(&options, &s->maps, s->err) : fail_no_memory(s);
     for (size_t i = 0; status == CSN_OK && i < csn_store_given_count(store); i++)
-        status = csn_process_maps_name_image(maps, csn_store_given_name(store, i), csn_store_given_path(store, i), s->err);
+        status = csn_process_maps_name_image(s->maps, csn_store_given_name(store, i), csn_store_given_path(store, i), s->err);
     if (status == CSN_OK) mark_used_modules(s->p, used);
-    s->p->missing.count = 0;
-    for (uint32_t i = 0; status == CSN_OK && i < count; i++) status = add_index(s, store, maps, i, used[i]);
-    csn_process_maps_destroy(maps);
+    s->p->missing.count = s->p->parts.count = 0;
+    for (uint32_t i = 0; status == CSN_OK && i < count; i++) status = add_index(s, store, i, used[i]);
+    csn_process_maps_destroy(s->maps);
+    s->maps = NULL;
     csni_free(s->p->alloc, used, (count + 1) * sizeof *used);
     return status < 0 ? status : csn_symbolicator_set_modules(s->symbolicator, s->modules.items, s->modules.count, s->err);
 }
@@ -142,13 +192,18 @@ static csn_status find_modules(struct symbolication *s, struct csn_store *store)
 /* ---- addresses ---- */
 
 static uint64_t image_addr(const struct symbolication *s, const struct profile_location *location) {
-    const struct csn_index *index = s->modules.items[location->module].index;
-    const struct profile_module *module = &s->p->modules.items[location->module];
-    /* What is below its mapping is no pc, but an address of the image already: some profilers say besides where that was mapped. */
-    if (location->kind == CSN_PROFILE_AT_PC && location->value < module->start && module->start < module->end)
-        return location->value;
-    if (location->kind == CSN_PROFILE_AT_PC) return location->value - s->biases.items[location->module];
-    return location->kind == CSN_PROFILE_AT_OFFSET ? csn_index_offset_address(index, location->value) : location->value;
+    const struct profile_layout *indexed = &s->indexed.items[location->module];
+    const struct profile_layout *layout = &s->p->modules.items[location->module].layout;
+    const uint64_t value = location->value;
+    if (csni_profile_is_mapped(s->p, location)) return value - s->biases.items[location->module];
+    if (location->kind == CSN_PROFILE_AT_OFFSET) {
+        const uint64_t addr = csn_index_offset_address(s->modules.items[location->module].index, value);
+        return csni_profile_is_offset(indexed, value) ? addr : value;
+    }
+    if (csni_profile_is_below(indexed, value)) return value + indexed->base;
+    /* Breakpad files and PDBs count from the first byte. */
+    const bool counts_from_image = layout->base >= CSNI_LOWEST_IMAGE && indexed->base < CSNI_LOWEST_IMAGE;
+    return counts_from_image && location->kind == CSN_PROFILE_AT_PC && value >= layout->base ? value - layout->base : value;
 }
 
 static bool has_index(const struct symbolication *s, const struct profile_location *location) {
@@ -388,12 +443,14 @@ csn_status csn_profile_symbolicate(struct csn_profile *p, struct csn_store *stor
     const uint32_t unknown = options.flags & ~(uint32_t)CSN_PROFILE_MANGLED;
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown flags 0x%x for symbolicating a profile", unknown);
     struct symbolication s = { .p = p, .err = err, .mangled = options.flags & CSN_PROFILE_MANGLED };
-    s.modules.alloc = s.biases.alloc = s.places.alloc = s.shown.alloc = s.frames.alloc = s.path.alloc = s.variants.alloc = p->alloc;
+    s.modules.alloc = s.biases.alloc = s.indexed.alloc = p->alloc;
+    s.places.alloc = s.shown.alloc = s.frames.alloc = s.path.alloc = s.variants.alloc = p->alloc;
     s.variant_table.alloc = s.text.alloc = p->alloc;
     csn_status status = symbolicate(&s, store);
     csn_symbolicator_destroy(s.symbolicator);
     csni_vec_deinit(&s.modules);
     csni_vec_deinit(&s.biases);
+    csni_vec_deinit(&s.indexed);
     csni_vec_deinit(&s.places);
     csni_vec_deinit(&s.shown);
     csni_vec_deinit(&s.frames);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "profile/profile_places.h"
 #include "profile/proto_wire.h"
 
 static uint32_t *new_numbers(struct profile_used *u, size_t i, size_t count) {
@@ -16,7 +17,8 @@ static void use_location(struct profile_used *u, const struct csn_profile *p, ui
     u->locations[number] = 1;
     if (location->module != CSN_PROFILE_NO_MODULE) {
         u->modules[location->module] = 1;
-        if (location->value > u->module_last[location->module]) u->module_last[location->module] = location->value;
+        const uint64_t place = csni_profile_mapped_place(p, location);
+        if (place > u->module_last[location->module]) u->module_last[location->module] = place;
     }
     for (uint32_t i = 0; i < location->line_count; i++) u->functions[p->lines.items[location->first_line + i].function] = 1;
 }
@@ -98,11 +100,6 @@ uint32_t csni_profile_used_string(struct profile_used *u, uint32_t string) {
     if (!csni_vec_push(&u->string_order, string)) return UINT32_MAX;
     u->strings[string] = (uint32_t)u->string_order.count;
     return u->strings[string] - 1;
-}
-
-uint64_t csni_profile_written_addr(const struct profile_location *location) {
-    const bool returns = location->flags & (CSN_STACK_RETURN | CSN_STACK_EITHER);
-    return location->value - (returns && location->value ? 1 : 0);
 }
 
 uint64_t csni_profile_module_end(const struct profile_used *u, uint32_t module) {

@@ -1,0 +1,97 @@
+/* From what an input's number counts from to what an output's does. */
+#include "profile/profile_places.h"
+
+static const struct profile_module *module_of(const struct csn_profile *p, const struct profile_location *location) {
+    return location->module == CSN_PROFILE_NO_MODULE ? NULL : &p->modules.items[location->module];
+}
+
+static bool is_of_kernel(const struct profile_location *location) { return location->value >> 63; }
+
+bool csni_profile_is_mapped(const struct csn_profile *p, const struct profile_location *location) {
+    const struct profile_module *m = module_of(p, location);
+    if (!m || location->kind != CSN_PROFILE_AT_PC || m->start >= m->end || (!m->start && !m->file_off)) return false;
+    return location->value >= m->start; /* below, it is an address of the image */
+}
+
+bool csni_profile_is_offset(const struct profile_layout *layout, uint64_t offset) {
+    return layout->base + offset < layout->end || offset < layout->base || offset >= layout->end;
+}
+
+/* False: it is not known. */
+static bool find_address(const struct csn_profile *p, const struct profile_location *location, uint64_t *out) {
+    const struct profile_module *m = module_of(p, location);
+    const uint64_t value = *out = location->value;
+    if (!m || location->kind == CSN_PROFILE_AT_NAME) return false;
+    if (csni_profile_is_mapped(p, location)) {
+        *out = value - m->layout.bias;
+        return m->layout.has_bias;
+    }
+    if (location->kind == CSN_PROFILE_AT_OFFSET) {
+        if (csni_profile_is_offset(&m->layout, value)) *out = value + m->layout.base;
+        return m->layout.has_base;
+    }
+    if (csni_profile_is_below(&m->layout, value)) *out = value + m->layout.base;
+    return true;
+}
+
+static uint64_t mapped_file_offset(const struct csn_profile *p, const struct profile_location *location) {
+    const struct profile_module *m = module_of(p, location);
+    return location->value - m->start + m->file_off;
+}
+
+static bool find_file_offset(const struct csn_profile *p, const struct profile_layout *layout, uint64_t addr, uint64_t *out) {
+    for (uint32_t i = 0; i < layout->part_count; i++) {
+        const struct profile_part *part = &p->parts.items[layout->first_part + i];
+        if (addr < part->addr || addr - part->addr >= part->size) continue;
+        *out = addr - part->addr + part->file_off;
+        return true;
+    }
+    return false;
+}
+
+static bool has_path(const struct csn_profile *p, const struct profile_module *module) {
+    const struct csn_str path = csni_profile_str(p, module->path);
+    return path.len && path.ptr[0] == '/';
+}
+
+static uint64_t within_call(const struct profile_location *location, uint64_t place) {
+    return place - (location->value - csni_profile_call_address(location));
+}
+
+static uint64_t behind_call(const struct profile_location *location, uint64_t place, bool is_caller) {
+    return place + (csni_profile_return_address(location, is_caller) - location->value);
+}
+
+uint64_t csni_profile_mapped_place(const struct csn_profile *p, const struct profile_location *location) {
+    uint64_t place;
+    if (csni_profile_is_mapped(p, location) || !find_address(p, location, &place)) place = location->value;
+    return within_call(location, place);
+}
+
+uint64_t csni_profile_offset_place(const struct csn_profile *p, const struct profile_location *location) {
+    const struct profile_module *m = module_of(p, location);
+    uint64_t place;
+    if (location->kind == CSN_PROFILE_AT_OFFSET) place = location->value;
+    else if (find_address(p, location, &place)) place -= m->layout.has_base && place >= m->layout.base ? m->layout.base : 0;
+    else place = csni_profile_is_mapped(p, location) ? mapped_file_offset(p, location) : location->value;
+    return within_call(location, place);
+}
+
+uint64_t csni_profile_perf_place(const struct csn_profile *p, const struct profile_location *location, bool is_caller) {
+    const struct profile_module *m = module_of(p, location);
+    const bool is_mapped = csni_profile_is_mapped(p, location) && !is_of_kernel(location);
+    uint64_t place, addr;
+    const bool has_addr = find_address(p, location, &addr);
+    if (is_mapped && (!has_addr || has_path(p, m))) place = mapped_file_offset(p, location);
+    else if (!has_addr) place = location->value;
+    else if (!has_path(p, m) || !find_file_offset(p, &m->layout, addr, &place)) place = addr;
+    return behind_call(location, place, is_caller);
+}
+
+uint64_t csni_profile_folded_place(const struct csn_profile *p, const struct profile_location *location, bool is_caller,
+                                   bool *is_in_file) {
+    uint64_t place;
+    *is_in_file = !find_address(p, location, &place) && csni_profile_is_mapped(p, location) && !is_of_kernel(location);
+    if (*is_in_file) place = mapped_file_offset(p, location);
+    return behind_call(location, place, is_caller);
+}
