@@ -6,6 +6,10 @@
 
 #include "ui/growing.h"
 
+/* A module whose pcs are offsets in its file: as if that were mapped so, but for its first page, which is no code. */
+enum { FILE_MAPPED_FROM = 4096 };
+static const uint64_t FILE_MAPPED_TO = (uint64_t)1 << 47, NO_FILE_OFFSET = UINT64_MAX;
+
 bool profile_frames_init(struct profile_frames *frames, struct csn_profile *profile, struct stack_session *session,
                          const struct stack_dialect *dialect) {
     *frames = (struct profile_frames){ .profile = profile, .session = session, .dialect = dialect };
@@ -22,6 +26,7 @@ void profile_frames_deinit(struct profile_frames *frames) {
     stack_modules_deinit(&frames->modules);
     free(frames->state);
     free(frames->names);
+    free(frames->file_offsets);
     free(frames->inlined);
     free(frames->locations);
 }
@@ -39,11 +44,28 @@ static bool keep_name(struct profile_frames *frames, size_t frame, struct csn_st
     return true;
 }
 
+/* Whether the line has an offset in a file of which neither headers nor mappings tell where it is loaded. */
+static bool is_in_unknown_file(const struct profile_frames *frames, const struct line_frame *frame) {
+    struct csn_process_maps *maps = frames->modules.maps;
+    uint64_t addr;
+    return frame->site == SITE_FILE_OFFSET && frame->value >= FILE_MAPPED_FROM && frame->value < FILE_MAPPED_TO
+           && csn_process_maps_file_address(maps, frame->module, frame->value, &addr) == CSN_NONE
+           && csn_process_maps_image_base(maps, frame->module, &addr) == CSN_NONE;
+}
+
+static bool keep_file_offset(struct profile_frames *frames, size_t number, const struct line_frame *frame) {
+    if (!reserve_items(&frames->file_offsets, &frames->file_offset_capacity, number + 1, sizeof(*frames->file_offsets)))
+        return false;
+    frames->file_offsets[number] = is_in_unknown_file(frames, frame) ? frame->value : NO_FILE_OFFSET;
+    return true;
+}
+
 bool profile_frames_add(struct profile_frames *frames, const struct line_frame *frame) {
     size_t before = frames->session->frame_count;
     if (!stack_modules_add_frame(&frames->modules, frames->dialect, frames->state, frame) || frames->modules.no_memory)
         return false;
-    return frames->session->frame_count == before || keep_name(frames, before, frame->symbol);
+    if (frames->session->frame_count == before) return true;
+    return keep_name(frames, before, frame->symbol) && keep_file_offset(frames, before, frame);
 }
 
 bool profile_frames_add_inlined(struct profile_frames *frames, struct csn_str name) {
@@ -77,6 +99,10 @@ static const struct stack_module *covering_module(const struct stack_session *se
 
 static bool place_in_module(struct profile_frames *frames, const struct stack_module *module, struct csn_profile_location *out) {
     struct csn_profile_module own = { .build_id = module->id.bytes, .build_id_size = module->id.size };
+    if (out->kind == CSN_PROFILE_AT_PC) {
+        own.start = own.file_off = FILE_MAPPED_FROM;
+        own.end = FILE_MAPPED_TO;
+    }
     if (module->name) own.path = (struct csn_str){ module->name, strlen(module->name) };
     return csn_profile_add_module(frames->profile, &own, &out->module, NULL) == CSN_OK;
 }
@@ -110,6 +136,10 @@ static bool locate_frame(struct profile_frames *frames, size_t i, size_t *next_i
     location.value = frame->pc - (module && !(frame->flags & CSN_STACK_ADDRESS) ? module->bias : 0);
     const bool has_index = module && session_index(session, (uint32_t)(module - session->modules->items));
     if (!add_inlined_names(frames, i, has_index, next_inlined)) return false;
+    if (module && !has_index && frames->file_offsets[i] != NO_FILE_OFFSET) {
+        location.kind = CSN_PROFILE_AT_PC;
+        location.value = frames->file_offsets[i];
+    }
     if (module && !place_in_module(frames, module, &location)) return false;
     return add_location(frames, &location);
 }

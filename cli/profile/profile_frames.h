@@ -21,6 +21,8 @@ struct profile_frames {
     void *state;                 /* of the dialect */
     struct csn_str *names;       /* by frame of the session: what the text calls it */
     size_t name_capacity;
+    uint64_t *file_offsets;      /* by frame: where it is in its file, if nothing tells its address; else NO_FILE_OFFSET */
+    size_t file_offset_capacity;
     struct inlined_name *inlined; /* by frame, the innermost first */
     size_t inlined_count, inlined_capacity;
     uint32_t *locations;

@@ -90,7 +90,7 @@ struct csn_profile_module {
     const uint8_t *build_id;     /* NULL: unknown */
     size_t build_id_size;        /* bytes; at most CSN_BUILD_ID_MAX */
     uint64_t start, end;         /* pcs; both 0: unknown */
-    uint64_t file_off;           /* file offset of the byte at `start` */
+    uint64_t file_off;           /* file offset of the byte at `start`; the same number: pcs are offsets in the file */
     uint64_t reserved[2];
 };
 CSN_API csn_status csn_profile_add_module(struct csn_profile *profile, const struct csn_profile_module *module, uint32_t *out,

@@ -17,12 +17,27 @@ bool csni_profile_is_offset(const struct profile_layout *layout, uint64_t offset
     return layout->base + offset < layout->end || offset < layout->base || offset >= layout->end;
 }
 
+bool csni_profile_counts_in_file(const struct profile_module *m) {
+    return m->start && m->start == m->file_off && m->start < m->end && !(m->start >> 63);
+}
+
+bool csni_profile_file_address(const struct csn_profile *p, const struct profile_layout *layout, uint64_t file_off, uint64_t *out) {
+    for (uint32_t i = 0; i < layout->part_count; i++) {
+        const struct profile_part *part = &p->parts.items[layout->first_part + i];
+        if (file_off < part->file_off || file_off - part->file_off >= part->size) continue;
+        *out = file_off - part->file_off + part->addr;
+        return true;
+    }
+    return false;
+}
+
 /* False: it is not known. */
 static bool find_address(const struct csn_profile *p, const struct profile_location *location, uint64_t *out) {
     const struct profile_module *m = module_of(p, location);
     const uint64_t value = *out = location->value;
     if (!m || location->kind == CSN_PROFILE_AT_NAME) return false;
     if (csni_profile_is_mapped(p, location)) {
+        if (csni_profile_counts_in_file(m)) return csni_profile_file_address(p, &m->layout, value, out);
         *out = value - m->layout.bias;
         return m->layout.has_bias;
     }

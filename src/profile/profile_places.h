@@ -18,6 +18,12 @@ static inline bool csni_profile_is_below(const struct profile_layout *layout, ui
 /* Whether it is a pc of a mapping that tells where its byte is in the file. */
 bool csni_profile_is_mapped(const struct csn_profile *profile, const struct profile_location *location);
 
+/* Whether pcs of the mapping are offsets in the file: it begins at its own file offset, outside of the kernel. */
+bool csni_profile_counts_in_file(const struct profile_module *module);
+/* The address of a byte of the file, by the image's headers. False: they do not tell. */
+bool csni_profile_file_address(const struct csn_profile *profile, const struct profile_layout *layout, uint64_t file_off,
+                               uint64_t *out);
+
 /* These give its place as the formats have it: callers' return addresses in texts, places within the calls elsewhere. What
  * is not known of an image leaves the number that says the same if the image is linked at 0 and lies in memory as in its file. */
 

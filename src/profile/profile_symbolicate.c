@@ -125,6 +125,7 @@ static csn_status find_bias(struct symbolication *s, uint32_t number, const stru
     mapping.path = csni_profile_str(s->p, module->path);
     /* Without a beginning, pcs are addresses already. */
     if (module->start >= module->end || !mapping.path.len || (!module->start && !module->file_off)) return CSN_OK;
+    if (csni_profile_counts_in_file(module)) return CSN_OK;
     if (index && kernel_bias(s, module, index, &layout->bias)) {
         s->biases.items[number] = layout->bias;
         layout->has_bias = true;
@@ -193,9 +194,12 @@ static csn_status find_modules(struct symbolication *s, struct csn_store *store)
 
 static uint64_t image_addr(const struct symbolication *s, const struct profile_location *location) {
     const struct profile_layout *indexed = &s->indexed.items[location->module];
-    const struct profile_layout *layout = &s->p->modules.items[location->module].layout;
-    const uint64_t value = location->value;
-    if (csni_profile_is_mapped(s->p, location)) return value - s->biases.items[location->module];
+    const struct profile_module *module = &s->p->modules.items[location->module];
+    const struct profile_layout *layout = &module->layout;
+    const bool is_mapped = csni_profile_is_mapped(s->p, location);
+    uint64_t value = location->value;
+    if (is_mapped && !csni_profile_counts_in_file(module)) return value - s->biases.items[location->module];
+    if (is_mapped) csni_profile_file_address(s->p, layout, value, &value);
     if (location->kind == CSN_PROFILE_AT_OFFSET) {
         const uint64_t addr = csn_index_offset_address(s->modules.items[location->module].index, value);
         return csni_profile_is_offset(indexed, value) ? addr : value;

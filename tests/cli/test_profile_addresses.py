@@ -102,9 +102,8 @@ def names(callsign, folder, source, symbols):
 
 def is_lost(build, kind, middle, when):
     """Without the program, a place in its file does not tell how far that is from the first byte in memory."""
-    knows_file = kind in ("perf", "folded offsets")
-    return build == "parts" and when == "nowhere" and (knows_file or (kind in ("pprof", "otlp", "legacy") and middle == "x.json")) \
-        and not (knows_file and middle == "x.perf")
+    counts_in_file = kind in ("pprof", "otlp", "legacy", "perf", "folded offsets")
+    return build == "parts" and when == "nowhere" and counts_in_file and middle == "x.json"
 
 
 @pytest.mark.parametrize("build, kind, middle, when", [
@@ -118,7 +117,7 @@ def test_names_after_a_second_run(callsign, programs, tmp_path, build, kind, mid
     assert names(callsign, tmp_path, between, program.path) == NAMES, between
 
 
-@pytest.mark.parametrize("kind", ["pprof", "otlp", "legacy"])
+@pytest.mark.parametrize("kind", ["pprof", "otlp", "legacy", "perf"])
 @pytest.mark.parametrize("build", BUILDS)
 @pytest.mark.parametrize("when", ["here", "nowhere"])
 def test_no_pc_is_an_offset(callsign, programs, tmp_path, build, kind, when):
