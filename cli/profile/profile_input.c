@@ -98,9 +98,13 @@ static bool read_binary(struct csn_profile *profile, struct profile_head *head, 
                                         [PROFILE_KIND_OTLP] = CSN_PROFILE_OTLP, [PROFILE_KIND_OTLP_JSON] = CSN_PROFILE_OTLP_JSON,
                                         [PROFILE_KIND_FIREFOX] = CSN_PROFILE_FIREFOX, [PROFILE_KIND_LEGACY] = CSN_PROFILE_LEGACY };
     struct csn_error err = CSN_ERROR_INIT;
+    struct csn_profile_sizes sizes;
     csn_status status = csn_profile_read(profile, formats[kind], (struct csn_str){ path, strlen(path) }, read_input, head, &err);
     if (head->os_error) cli_error(path, "%s", strerror(head->os_error));
     else if (status < 0) cli_error_status(path, status, &err);
+    csn_profile_get_sizes(profile, &sizes);
+    if (status >= 0 && sizes.weight_scale > 1)
+        cli_error(path, "weights have fractions: they are taken times %llu", (unsigned long long)sizes.weight_scale);
     return status >= 0;
 }
 

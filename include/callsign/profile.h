@@ -184,7 +184,9 @@ struct csn_profile_sizes {
     uint64_t distinct_samples;   /* as kept */
     uint64_t stacks, locations, modules, value_types, inputs;
     uint64_t left_out;           /* things that the readers met and cannot keep: markers, counters */
-    uint64_t reserved[4];
+    uint64_t weight_scale;       /* of the last input: its weights have fractions and are taken times this, a power of ten, as the
+                                  * name of their type says ("samples x10"); 1: as they are */
+    uint64_t reserved[3];
 };
 CSN_API void csn_profile_get_sizes(const struct csn_profile *profile, struct csn_profile_sizes *out);
 

@@ -1,4 +1,6 @@
 /* The Firefox Profiler's processed profile: tables as arrays of columns, in each thread or shared by all. */
+#include <stdio.h>
+
 #include "base/guid.h"
 #include "base/hash.h"
 #include "profile/json_scan.h"
@@ -32,7 +34,7 @@ struct firefox_reader {
     CSNI_VEC(struct inline_key) inlines;
     struct csni_profile_table inline_table;
     struct csni_buffer text;
-    double interval_ms;
+    unsigned weight_digits;      /* weights are taken times 10^weight_digits */
     enum lib_kind libs;
 };
 
@@ -222,40 +224,80 @@ static csn_status read_stack(struct firefox_reader *r, size_t i) {
 /* ---- samples ---- */
 
 enum { SAMPLE_STACK, SAMPLE_TIME, SAMPLE_DELTA, SAMPLE_WEIGHT, SAMPLE_WEIGHT_TYPE, SAMPLE_MEMBERS };
+enum { NS_DIGITS = 6 };          /* of a millisecond behind the point */
 
-/* Times are fractions of a millisecond: kept in nanoseconds. */
-static csn_status weight_type(struct firefox_reader *r, struct csni_span value, uint32_t *out, double *scale) {
+static csn_status weight_name(struct firefox_reader *r, struct csni_span value, struct csn_str *out) {
     uint32_t name;
     CSNI_TRY(text_of(r, value, &name));
-    const struct csn_str text = csni_profile_str(r->p, name);
-    struct csn_str unit = CSN_STR("count");
-    if (csni_str_equal(text, CSN_STR("bytes"))) unit = CSN_STR("bytes");
-    const bool is_time = csni_str_equal(text, CSN_STR("tracing-ms"));
-    if (is_time) unit = CSN_STR("nanoseconds");
-    *scale = is_time ? 1e6 : 1;
-    return csn_profile_add_value_type(r->p, text.len ? text : CSN_STR("samples"), unit, out, r->err);
+    *out = name ? csni_profile_str(r->p, name) : CSN_STR("samples");
+    return CSN_OK;
 }
 
-static double number_or(struct csni_span value, double otherwise) {
-    double number;
-    return csni_json_number(value, &number) ? number : otherwise;
+/* Times are fractions of a millisecond: kept in nanoseconds. Other weights with fractions are scaled, and their type says so. */
+static csn_status weight_type(struct firefox_reader *r, struct csni_span value, uint32_t *out, unsigned *digits) {
+    struct csn_str name;
+    CSNI_TRY(weight_name(r, value, &name));
+    *digits = r->weight_digits;
+    if (csni_str_is(name, "tracing-ms")) {
+        *digits = NS_DIGITS;
+        return csn_profile_add_value_type(r->p, name, CSN_STR("nanoseconds"), out, r->err);
+    }
+    if (!*digits)
+        return csn_profile_add_value_type(r->p, name, csni_str_is(name, "bytes") ? name : CSN_STR("count"), out, r->err);
+    char scale[24];
+    const int size = snprintf(scale, sizeof scale, " x%llu", (unsigned long long)r->p->weight_scale);
+    r->text.size = 0;
+    csni_buffer_put(&r->text, name.ptr, name.len);
+    csni_buffer_put(&r->text, scale, (size_t)size);
+    if (r->text.failed) return fail_memory(r);
+    const struct csn_str scaled = { (const char *)r->text.bytes, r->text.size };
+    return csn_profile_add_value_type(r->p, scaled, CSN_STR("count"), out, r->err);
 }
 
-/* `otherwise` for null and for what is not there; anything else that is no number is an error. */
-static csn_status number_of(struct firefox_reader *r, const char *what, struct csni_span item, double otherwise, double *out) {
-    *out = otherwise;
-    if (csni_json_number(item, out) || (item.size == 4 && memcmp(item.ptr, "null", 4) == 0)) return CSN_OK;
-    return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(item.ptr - r->scan.all.ptr),
-                     "a sample has %s %.*s, need a number", what, (int)(item.size < 32 ? item.size : 32),
-                     (const char *)item.ptr);
+static csn_status fail_sample(struct firefox_reader *r, const char *what, struct csni_span item, const char *need) {
+    return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(item.ptr - r->scan.all.ptr), "a sample has %s %.*s, need %s", what,
+                     (int)(item.size < 32 ? item.size : 32), (const char *)item.ptr, need);
 }
 
-static csn_status add_weight(struct firefox_reader *r, struct csni_span item, double weight, int64_t *value) {
-    if (!(weight > -9e18 && weight < 9e18))
-        return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(item.ptr - r->scan.all.ptr),
-                         "a sample has weight %.*s, need at most 9e18", (int)(item.size < 32 ? item.size : 32),
-                         (const char *)item.ptr);
-    csni_profile_add_value(value, (int64_t)(weight < 0 ? weight - 0.5 : weight + 0.5));
+/* Stays as it is for null; anything else that is no number is an error. */
+static csn_status number_of(struct firefox_reader *r, const char *what, struct csni_span item, struct json_decimal *out) {
+    struct json_decimal number;
+    if (item.size == 4 && memcmp(item.ptr, "null", 4) == 0) return CSN_OK;
+    if (!csni_json_decimal(item, &number)) return fail_sample(r, what, item, "a number");
+    *out = number;
+    return CSN_OK;
+}
+
+static csn_status add_weight(struct firefox_reader *r, struct csni_span item, unsigned digits, int64_t *value) {
+    struct json_decimal number = { .digits = { (const uint8_t *)"1", 1 }, .count = 1 };
+    int64_t weight;
+    if (item.size) CSNI_TRY(number_of(r, "weight", item, &number));
+    if (!csni_json_decimal_value(&number, digits, &weight))
+        return fail_sample(r, "weight", item, digits == NS_DIGITS ? "at most 9223372036854.775807" : "at most 9223372036854775807");
+    csni_profile_add_value(value, weight);
+    return CSN_OK;
+}
+
+/* Where a sample is in time: a time of its own, or one after the last sample's. Deltas are added up before they are rounded. */
+struct sample_clock {
+    double ms;
+    int64_t ns;
+};
+
+static csn_status next_time(struct firefox_reader *r, struct json_member *members, struct sample_clock *clock) {
+    struct json_decimal number = { .count = 0 };
+    struct csni_span item;
+    double delta;
+    if (csni_json_item(&members[SAMPLE_TIME].value, &item)) {
+        if (item.ptr[0] == 'n') return CSN_OK;
+        CSNI_TRY(number_of(r, "time", item, &number));
+        if (!csni_json_decimal_value(&number, NS_DIGITS, &clock->ns)) clock->ns = 0;
+    } else if (csni_json_item(&members[SAMPLE_DELTA].value, &item)) {
+        CSNI_TRY(number_of(r, "time delta", item, &number));
+        if (csni_json_number(item, &delta)) clock->ms += delta;
+        const double ns = clock->ms * 1e6;
+        clock->ns = ns > -9e18 && ns < 9e18 ? (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5) : 0;
+    }
     return CSN_OK;
 }
 
@@ -263,29 +305,61 @@ static csn_status read_samples(struct firefox_reader *r, struct csni_span sample
     struct json_member m[SAMPLE_MEMBERS] = { { .key = "stack" }, { .key = "time" }, { .key = "timeDeltas" }, { .key = "weight" },
                                              { .key = "weightType" } };
     struct profile_sample_row row = { .input = (uint32_t)r->p->inputs.count - 1, .thread = thread };
-    struct csni_span stack, item;
+    struct sample_clock clock = { 0, 0 };
+    struct csni_span stack;
     uint32_t type;
-    double time_ms = 0, scale;
+    unsigned digits;
     CSNI_TRY(csni_json_members(&r->scan, samples, m, SAMPLE_MEMBERS));
-    CSNI_TRY(weight_type(r, m[SAMPLE_WEIGHT_TYPE].value, &type, &scale));
+    CSNI_TRY(weight_type(r, m[SAMPLE_WEIGHT_TYPE].value, &type, &digits));
     while (csni_json_item(&m[SAMPLE_STACK].value, &stack)) {
         int64_t number = -1;
-        double weight = 1, delta = 0;
-        struct csni_span given = stack;
-        if (csni_json_item(&m[SAMPLE_TIME].value, &item)) CSNI_TRY(number_of(r, "time", item, time_ms, &time_ms));
-        else if (csni_json_item(&m[SAMPLE_DELTA].value, &item)) CSNI_TRY(number_of(r, "time delta", item, 0, &delta));
-        if (csni_json_item(&m[SAMPLE_WEIGHT].value, &given)) CSNI_TRY(number_of(r, "weight", given, 1, &weight));
-        time_ms += delta;
+        struct csni_span weight = { NULL, 0 };
+        CSNI_TRY(next_time(r, m, &clock));
+        (void)csni_json_item(&m[SAMPLE_WEIGHT].value, &weight);
         if (!csni_json_integer(stack, &number)) number = -1;
         if (number >= (int64_t)r->stacks.count || (number < 0 && stack.ptr[0] != 'n'))
             return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(stack.ptr - r->scan.all.ptr),
                              "a sample has stack %lld, there are %zu", (long long)number, r->stacks.count);
         row.stack = number >= 0 ? r->stacks.items[number].node : PROFILE_NO_STACK;
-        row.time_ns = time_ms > -9e12 && time_ms < 9e12 ? (int64_t)(time_ms * 1e6) : 0;
+        row.time_ns = clock.ns;
         int64_t *values = csni_profile_sample(r->p, &row, r->err);
         if (!values) return r->err ? r->err->code : CSN_E_MEMORY;
-        CSNI_TRY(add_weight(r, given, weight * scale, &values[type]));
+        CSNI_TRY(add_weight(r, weight, digits, &values[type]));
     }
+    return CSN_OK;
+}
+
+/* ---- weights with fractions ---- */
+
+/* How many digits the weights of a thread need behind the point, and for how many all of them have room. */
+static csn_status survey_weights(struct firefox_reader *r, struct csni_span thread, int64_t *needed, unsigned *room) {
+    struct json_member samples = { .key = "samples" }, m[] = { { .key = "weight" }, { .key = "weightType" } };
+    struct csni_span item;
+    struct json_decimal number;
+    struct csn_str name;
+    int64_t value;
+    CSNI_TRY(csni_json_members(&r->scan, thread, &samples, 1));
+    CSNI_TRY(csni_json_members(&r->scan, samples.value, m, 2));
+    CSNI_TRY(weight_name(r, m[1].value, &name));
+    if (csni_str_is(name, "tracing-ms")) return CSN_OK;
+    while (csni_json_item(&m[0].value, &item)) {
+        if (!csni_json_decimal(item, &number)) continue;
+        if (number.decimals > *needed) *needed = number.decimals;
+        while (*room && !csni_json_decimal_value(&number, *room, &value)) --*room;
+    }
+    return CSN_OK;
+}
+
+/* One scale for all threads, as folded stacks have it. */
+static csn_status set_weight_digits(struct firefox_reader *r, struct csni_span threads) {
+    enum { DIGITS_MAX = 9 };
+    struct csni_span item;
+    int64_t needed = 0;
+    unsigned room = DIGITS_MAX;
+    while (csni_json_item(&threads, &item)) CSNI_TRY(survey_weights(r, item, &needed, &room));
+    r->weight_digits = needed < room ? (unsigned)needed : room;
+    r->p->weight_scale = 1;
+    for (unsigned i = 0; i < r->weight_digits; i++) r->p->weight_scale *= 10;
     return CSN_OK;
 }
 
@@ -421,6 +495,13 @@ static csn_status read_thread(struct firefox_reader *r, struct csni_span thread)
 
 /* ---- the whole ---- */
 
+/* Of milliseconds. */
+static int64_t ns_or(struct csni_span value, int64_t otherwise) {
+    struct json_decimal number;
+    int64_t ns;
+    return csni_json_decimal(value, &number) && csni_json_decimal_value(&number, NS_DIGITS, &ns) ? ns : otherwise;
+}
+
 static csn_status read_meta(struct firefox_reader *r, struct csni_span meta) {
     struct json_member m[] = { { .key = "interval" }, { .key = "startTime" }, { .key = "preprocessedProfileVersion" },
                                { .key = "oscpu" }, { .key = "platform" }, { .key = "toolkit" } };
@@ -433,10 +514,9 @@ static csn_status read_meta(struct firefox_reader *r, struct csni_span meta) {
     if (!m[2].value.size)
         return csni_fail(r->err, CSN_E_UNSUPPORTED, "JSON", 0,
                          "meta has no preprocessedProfileVersion: not a processed profile of the Firefox Profiler");
-    const double start_ms = number_or(m[1].value, 0);
-    r->interval_ms = number_or(m[0].value, 1);
-    if (start_ms > 0 && start_ms < 9e12) r->p->time_ns = (int64_t)(start_ms * 1e6);
-    if (r->interval_ms > 0 && r->interval_ms < 9e12) r->p->period = (int64_t)(r->interval_ms * 1e6);
+    const int64_t start = ns_or(m[1].value, 0), interval = ns_or(m[0].value, 1000000);
+    if (start > 0) r->p->time_ns = start;
+    if (interval > 0) r->p->period = interval;
     CSNI_TRY(csni_profile_string(r->p, CSN_STR("wall"), &r->p->period_type, r->err));
     return csni_profile_string(r->p, CSN_STR("nanoseconds"), &r->p->period_unit, r->err);
 }
@@ -455,6 +535,7 @@ static csn_status read_root(struct firefox_reader *r) {
     CSNI_TRY(read_meta(r, m[0].value));
     CSNI_TRY(read_libs(r, m[1].value));
     r->shared = m[2].value;
+    CSNI_TRY(set_weight_digits(r, m[3].value));
     while (csni_json_item(&m[3].value, &item)) CSNI_TRY(read_thread(r, item));
     while (csni_json_item(&m[4].value, &item)) r->p->left_out++;
     return CSN_OK;

@@ -280,13 +280,29 @@ static void put_tables(struct firefox_writer *w) {
 
 /* ---- samples and threads ---- */
 
+/* Nanoseconds of a unit of time; 0: it is none. */
+static int64_t unit_ns(struct csn_str unit) {
+    static const struct {
+        const char *name;
+        int64_t ns;
+    } units[] = { { "nanoseconds", 1 }, { "microseconds", 1000 }, { "milliseconds", 1000000 }, { "seconds", 1000000000 } };
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (csni_str_is(unit, units[i].name)) return units[i].ns;
+    return 0;
+}
+
+/* `unit`: of a time, as unit_ns() tells; 0: the weight is a number. */
+static void put_weight(struct firefox_writer *w, int64_t weight, int64_t unit) {
+    int64_t ns;
+    if (unit && __builtin_mul_overflow(weight, unit, &ns)) ns = weight < 0 ? INT64_MIN : INT64_MAX;
+    unit ? put_ms(w, ns) : put_number(w, weight);
+}
+
 static void put_samples(struct firefox_writer *w, const struct sample_order *samples, size_t count, uint32_t value) {
     const struct csn_profile *p = w->p;
     const bool has_times = samples[count - 1].time_ns != 0;
-    const struct csn_str type = p->value_count ? csni_profile_str(p, p->value_types[value].type) : CSN_STR("samples");
-    const bool is_bytes = p->value_count && csni_str_equal(csni_profile_str(p, p->value_types[value].unit), CSN_STR("bytes"));
-    const bool is_time = csni_str_equal(type, CSN_STR("tracing-ms"))
-                         && csni_str_equal(csni_profile_str(p, p->value_types[value].unit), CSN_STR("nanoseconds"));
+    const struct csn_str unit = p->value_count ? csni_profile_str(p, p->value_types[value].unit) : CSN_STR("count");
+    const int64_t time_unit = unit_ns(unit);
     put_table(w, "samples", count);
     put(w, ",\"stack\":[");
     for (size_t i = 0; i < count; i++) {
@@ -303,10 +319,10 @@ static void put_samples(struct firefox_writer *w, const struct sample_order *sam
     for (size_t i = 0; i < count; i++) {
         if (i) put(w, ",");
         const int64_t weight = p->value_count ? p->values.items[(size_t)samples[i].sample * p->value_stride + value] : 1;
-        is_time ? put_ms(w, weight) : put_number(w, weight);
+        put_weight(w, weight, time_unit);
     }
     put(w, "],\"weightType\":");
-    put_string(w, is_bytes ? CSN_STR("bytes") : csni_str_equal(type, CSN_STR("tracing-ms")) ? type : CSN_STR("samples"));
+    put(w, time_unit ? "\"tracing-ms\"" : csni_str_is(unit, "bytes") ? "\"bytes\"" : "\"samples\"");
     put(w, "}");
 }
 

@@ -152,20 +152,82 @@ bool csni_json_number(struct csni_span value, double *out) {
     return !*end && isfinite(*out);
 }
 
-bool csni_json_integer(struct csni_span value, int64_t *out) {
-    uint64_t number = 0;
-    const bool negative = value.size && value.ptr[0] == '-';
-    double real;
-    size_t i = negative;
-    for (; i < value.size && value.ptr[i] >= '0' && value.ptr[i] <= '9' && number < UINT64_MAX / 10; i++)
-        number = number * 10 + (uint64_t)(value.ptr[i] - '0');
-    if (i == value.size && i > negative) {
-        *out = (int64_t)(negative ? 0 - number : number);
-        return true;
+static bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
+
+/* "E" and what follows it. */
+static bool read_exponent(struct csni_span text, int64_t *out) {
+    enum { LONGEST = 7 };
+    const bool has_sign = text.size > 1 && (text.ptr[1] == '-' || text.ptr[1] == '+');
+    size_t i = 1 + (size_t)has_sign;
+    if (i >= text.size || text.size > LONGEST + 1) return false;
+    for (*out = 0; i < text.size; i++) {
+        if (!is_digit(text.ptr[i])) return false;
+        *out = *out * 10 + (text.ptr[i] - '0');
     }
-    if (!csni_json_number(value, &real) || real < -9e18 || real > 9e18) return false;
-    *out = (int64_t)(real < 0 ? real - 0.5 : real + 0.5);
+    if (has_sign && text.ptr[1] == '-') *out = -*out;
     return true;
+}
+
+bool csni_json_decimal(struct csni_span value, struct json_decimal *out) {
+    *out = (struct json_decimal){ .negative = value.size && value.ptr[0] == '-' };
+    const uint8_t *p = value.ptr + out->negative, *end = value.ptr + value.size, *first = NULL, *last = NULL, *point = NULL;
+    int64_t exponent = 0;
+    size_t before_point = 0, all = 0, first_at = 0, last_at = 0;
+    if (p == end || !is_digit(*p)) return false;
+    for (; p < end && *p != 'e' && *p != 'E'; p++) {
+        if (*p == '.' && !point) {
+            point = p;
+            continue;
+        }
+        if (!is_digit(*p)) return false;
+        before_point += !point;
+        if (*p != '0' && !first) first = p, first_at = all;
+        if (*p != '0') last = p, last_at = all;
+        all++;
+    }
+    if (p < end && !read_exponent((struct csni_span){ p, (size_t)(end - p) }, &exponent)) return false;
+    if (!first) return true;
+    out->digits = (struct csni_span){ first, (size_t)(last + 1 - first) };
+    out->count = last_at + 1 - first_at;
+    out->decimals = (int64_t)last_at + 1 - (int64_t)before_point - exponent;
+    return true;
+}
+
+static bool push_digit(uint64_t *number, unsigned digit) {
+    return !__builtin_mul_overflow(*number, 10, number) && !__builtin_add_overflow(*number, digit, number);
+}
+
+bool csni_json_decimal_size(const struct json_decimal *number, unsigned places, uint64_t *out, bool *is_whole) {
+    const int64_t dropped = number->decimals - (int64_t)places;
+    const int64_t kept = (int64_t)number->count - (dropped > 0 ? dropped : 0); /* below 0: zeros before the first digit */
+    int64_t at = 0;
+    *out = 0;
+    *is_whole = !number->count || dropped <= 0;
+    if (!number->count || kept < 0) return true;
+    for (size_t i = 0; i < number->digits.size && at <= kept; i++) {
+        if (number->digits.ptr[i] == '.') continue;
+        const unsigned digit = (unsigned)(number->digits.ptr[i] - '0');
+        if (at++ < kept) {
+            if (!push_digit(out, digit)) return false;
+        } else if (digit >= 5 && __builtin_add_overflow(*out, 1, out)) return false;
+    }
+    for (int64_t i = dropped; i < 0; i++)
+        if (!push_digit(out, 0)) return false;
+    return true;
+}
+
+bool csni_json_decimal_value(const struct json_decimal *number, unsigned places, int64_t *out) {
+    uint64_t size;
+    bool is_whole;
+    if (!csni_json_decimal_size(number, places, &size, &is_whole)) return false;
+    if (size > (uint64_t)INT64_MAX + number->negative) return false;
+    *out = (int64_t)(number->negative ? 0 - size : size);
+    return true;
+}
+
+bool csni_json_integer(struct csni_span value, int64_t *out) {
+    struct json_decimal number;
+    return csni_json_decimal(value, &number) && csni_json_decimal_value(&number, 0, out);
 }
 
 static void put_utf8(struct csni_buffer *out, uint32_t c) {

@@ -25,9 +25,23 @@ csn_status csni_json_members(const struct json_scan *scan, struct csni_span obje
 
 /* The next item of an array, from *at on, which is the array at first. False: there is no more, or `at` was no array. */
 bool csni_json_item(struct csni_span *at, struct csni_span *out);
-/* A number, rounded; false: it is none. */
-bool csni_json_integer(struct csni_span value, int64_t *out);
 bool csni_json_number(struct csni_span value, double *out);
+
+/* A number as it stands: digits, the first and the last of which are not 0. */
+struct json_decimal {
+    struct csni_span digits;     /* a point may be among them */
+    size_t count;                /* 0: the number is 0 */
+    int64_t decimals;            /* how many of them are behind the point; below 0: as many zeros follow */
+    bool negative;
+};
+/* False: it is no number. */
+bool csni_json_decimal(struct csni_span value, struct json_decimal *out);
+/* The number times 10^places without its sign, rounded. False: more than 64 bits. */
+bool csni_json_decimal_size(const struct json_decimal *number, unsigned places, uint64_t *out, bool *is_whole);
+/* The same with its sign. */
+bool csni_json_decimal_value(const struct json_decimal *number, unsigned places, int64_t *out);
+/* A number, rounded; false: it is none, or has more than 64 bits. */
+bool csni_json_integer(struct csni_span value, int64_t *out);
 /* A string's bytes behind those of `out`. CSN_NONE: it is no string. */
 csn_status csni_json_string(const struct json_scan *scan, struct csni_span value, struct csni_buffer *out);
 /* All numbers of an array; null and other values are `missing`. */

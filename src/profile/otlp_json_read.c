@@ -37,25 +37,33 @@ static csn_status close_field(struct otlp_json_reader *r, size_t start) {
 
 /* ---- numbers ---- */
 
-/* Digits with a sign, as a number or in quotes; a number may have a fraction of zeros or an exponent. */
-static bool parse_whole(struct csni_span value, uint64_t *out) {
+/* The whole numbers that a field may have. */
+struct whole_range {
+    int64_t least;
+    uint64_t most;
+};
+static const struct whole_range whole_ranges[] = {
+    [OTLP_NUMBER] = { INT32_MIN, UINT32_MAX }, [OTLP_LONG] = { INT64_MIN, INT64_MAX },
+    [OTLP_UNSIGNED] = { 0, UINT64_MAX },       [OTLP_FIXED64] = { 0, UINT64_MAX },
+};
+
+/* As a number or in quotes; it may have a fraction of zeros or an exponent. */
+static bool parse_whole(struct csni_span value, const struct whole_range *range, uint64_t *out) {
+    struct json_decimal number;
+    uint64_t size;
+    bool is_whole;
     if (value.size >= 2 && value.ptr[0] == '"') value = (struct csni_span){ value.ptr + 1, value.size - 2 };
-    const bool negative = value.size && value.ptr[0] == '-';
-    uint64_t number = 0;
-    size_t i = negative;
-    for (; i < value.size && value.ptr[i] >= '0' && value.ptr[i] <= '9'; i++) {
-        const unsigned digit = value.ptr[i] - '0';
-        if (number > (UINT64_MAX - digit) / 10) return false;
-        number = number * 10 + digit;
-    }
-    if (i == value.size && i > negative) {
-        *out = negative ? 0 - number : number;
-        return true;
-    }
-    int64_t rounded;
-    if (!csni_json_integer(value, &rounded)) return false;
-    *out = (uint64_t)rounded;
+    if (!csni_json_decimal(value, &number) || !csni_json_decimal_size(&number, 0, &size, &is_whole) || !is_whole) return false;
+    if (size > (number.negative ? 0 - (uint64_t)range->least : range->most)) return false;
+    *out = number.negative ? 0 - size : size;
     return true;
+}
+
+static csn_status fail_whole(struct otlp_json_reader *r, struct csni_span value, const struct whole_range *range) {
+    enum { SHOWN = 40 };
+    return csni_fail(r->scan.err, CSN_E_FORMAT, "JSON", (uint64_t)(value.ptr - r->scan.all.ptr),
+                     "a value is %.*s, need a whole number from %lld to %llu", (int)(value.size < SHOWN ? value.size : SHOWN),
+                     (const char *)value.ptr, (long long)range->least, (unsigned long long)range->most);
 }
 
 /* The value as it stands in a packed list, or behind a tag. */
@@ -70,8 +78,8 @@ static csn_status put_json_number(struct otlp_json_reader *r, struct csni_span v
     } else if (kind == OTLP_DOUBLE) {
         if (!csni_json_number(value, &real)) real = 0; /* "NaN" and its like */
         memcpy(&number, &real, sizeof number);
-    } else if (!parse_whole(value, &number)) {
-        return fail_kind(r, value, "a value is no whole number of 64 bits");
+    } else if (!parse_whole(value, &whole_ranges[kind], &number)) {
+        return fail_whole(r, value, &whole_ranges[kind]);
     }
     if (kind == OTLP_FIXED64 || kind == OTLP_DOUBLE) {
         csni_put64(bytes, number, false);

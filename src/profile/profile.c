@@ -44,6 +44,7 @@ csn_status csn_profile_create(const struct csn_profile_options *given, struct cs
     p->node_table.alloc = p->thread_table.alloc = p->sample_table.alloc = p->label_table.alloc = alloc;
     p->flags = options.flags;
     p->value_stride = 1;
+    p->weight_scale = 1;
     p->max_input_bytes = options.max_input_bytes ? options.max_input_bytes : MAX_INPUT_DEFAULT;
     csni_arena_init(&p->text, alloc, TEXT_CHUNK);
     if (!add_firsts(p)) {

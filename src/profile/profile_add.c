@@ -41,6 +41,7 @@ csn_status csni_profile_string(struct csn_profile *p, struct csn_str text, uint3
 csn_status csn_profile_begin_input(struct csn_profile *p, struct csn_str name, struct csn_error *err) {
     uint32_t number;
     CSNI_TRY(csni_profile_string(p, name, &number, err));
+    p->weight_scale = 1;
     return csni_vec_push(&p->inputs, number) ? CSN_OK : csni_fail_memory(err, sizeof number);
 }
 

@@ -1,0 +1,156 @@
+"""callsign profile: values, lines and times stay what they are from one format to another, or it is told."""
+import json
+import struct
+
+import pytest
+
+from profile_bytes import Pprof, dict_of, fields, message, packed, pprof
+
+HIGHEST = 2**63 - 1
+
+
+def profile_of(callsign, tmp_path, source, name, *options):
+    """The profile, and what was said."""
+    sources = source if isinstance(source, list) else [source]
+    paths = []
+    for i, data in enumerate(sources):
+        paths.append(tmp_path / f"in{i}")
+        paths[-1].write_bytes(data if isinstance(data, bytes) else data.encode())
+    done = callsign.run("profile", *paths, "-o", tmp_path / name, "--no-search", *options)
+    assert done.returncode == 0, done.stderr
+    return (tmp_path / name).read_bytes(), done.stderr
+
+
+def values_of(callsign, tmp_path, source):
+    profile = Pprof(profile_of(callsign, tmp_path, source, "out.pb", "-q")[0])
+    return profile.types, [values for _, values, _ in profile.samples]
+
+
+def firefox(weights, weight_type="samples", **more):
+    """A thread with a sample for each weight, each in a function of its own; weights are texts of JSON."""
+    count = len(weights)
+    samples = {"length": count, "stack": list(range(count)), "time": list(range(count)), "weight": "W", "weightType": weight_type}
+    thread = {"name": "main", "processName": "app", "pid": "1", "tid": 1, "samples": samples | more,
+              "stringArray": [f"f{i}" for i in range(count)],
+              "frameTable": {"length": count, "address": [-1] * count, "inlineDepth": [0] * count, "func": list(range(count)), "line": [None] * count},
+              "funcTable": {"length": count, "name": list(range(count)), "resource": [-1] * count, "fileName": [None] * count},
+              "stackTable": {"length": count, "frame": list(range(count)), "prefix": [None] * count}}
+    profile = {"meta": {"interval": 1, "startTime": 0, "preprocessedProfileVersion": 46}, "libs": [], "threads": [thread]}
+    return json.dumps(profile).replace('"W"', f"[{','.join(weights)}]")
+
+
+def samples_of(data):
+    return json.loads(data)["threads"][0]["samples"]
+
+
+# ---- weights of Firefox profiles ----
+
+
+@pytest.mark.parametrize("unit, weights", [("nanoseconds", [20.0, 0.000001]), ("microseconds", [20000.0, 0.001]), ("milliseconds", [20000000, 1]),
+                                           ("seconds", [20000000000, 1000])])
+def test_times_are_firefox_times(callsign, tmp_path, unit, weights):
+    """They were written as so many samples."""
+    source = pprof([([0x1000], [20000000]), ([0x2000], [1])], [], types=(("cpu", unit),))
+    data, _ = profile_of(callsign, tmp_path, source, "out.json")
+    samples = samples_of(data)
+    assert (samples["weight"], samples["weightType"]) == (weights, "tracing-ms")
+    assert values_of(callsign, tmp_path, data) == ([("tracing-ms", "nanoseconds")], [[round(weight * 1000000)] for weight in weights])
+
+
+def test_units_of_firefox(callsign, tmp_path):
+    """Values that are no times are what they were."""
+    for types, wanted in (((("alloc", "bytes"),), "bytes"), ((("samples", "count"),), "samples"), ((("tracing-ms", "count"),), "samples")):
+        samples = samples_of(profile_of(callsign, tmp_path, pprof([([0x1000], [7])], [], types=types), "out.json")[0])
+        assert (samples["weight"], samples["weightType"]) == ([7], wanted)
+
+
+def test_cpu_profiles_of_gperftools_for_firefox(callsign, tmp_path):
+    words = [0, 3, 0, 10000, 0, 5, 1, 0x1000, 2, 1, 0x2000, 1, 1, 0x3000, 0, 1, 0]
+    samples = samples_of(profile_of(callsign, tmp_path, struct.pack(f"<{len(words)}Q", *words), "out.json")[0])
+    assert (samples["weight"], samples["weightType"]) == ([50, 20, 10], "tracing-ms")
+
+
+@pytest.mark.parametrize("weights, scale, values", [
+    (["0.4"] * 4, 10, [4] * 4), (["2.5", "1"], 10, [25, 10]), (["1.25", "null", "-0.5"], 100, [125, 100, -50]), (["5e-3", "1E0"], 1000, [5, 1000]),
+    # as many digits as there is room for, and not more than nine
+    (["922337203685477580.3", "0.55"], 10, [9223372036854775803, 6]), (["0.1234567894", "1"], 10**9, [123456789, 10**9])])
+@pytest.mark.parametrize("weight_type, name", [("samples", "samples"), (None, "samples"), ("bytes", "bytes")])
+def test_weights_with_fractions(callsign, tmp_path, weights, scale, values, weight_type, name):
+    """They were rounded, those below a half to nothing."""
+    data, told = profile_of(callsign, tmp_path, firefox(weights, weight_type), "out.pb", "-q")
+    assert told.endswith(f"/in0: weights have fractions: they are taken times {scale}\n")
+    profile = Pprof(data)
+    assert (profile.types, [v for _, v, _ in profile.samples]) == ([(f"{name} x{scale}", "count")], [[v] for v in values])
+
+
+def test_fractions_without_room(callsign, tmp_path):
+    data, told = profile_of(callsign, tmp_path, firefox([str(HIGHEST), "0.5"]), "out.pb", "-q")
+    assert told == "" and [v for _, v, _ in Pprof(data).samples] == [[HIGHEST], [1]]
+
+
+@pytest.mark.parametrize("text", ["4503599627370497", str(2**53 + 1), "123456789012345678", str(HIGHEST), str(-2**63), "1.0", "120e-1", "9007199254740993.0"])
+def test_whole_weights_stay(callsign, tmp_path, text):
+    """They were read as floating-point numbers."""
+    wanted = {"1.0": 1, "120e-1": 12, "9007199254740993.0": 2**53 + 1}.get(text) or int(text)
+    for weight_type, unit in (("samples", "count"), ("bytes", "bytes")):
+        assert values_of(callsign, tmp_path, firefox([text], weight_type)) == ([(weight_type, unit)], [[wanted]])
+
+
+@pytest.mark.parametrize("types", [(("samples", "count"),), (("alloc", "bytes"),), (("cpu", "nanoseconds"),), (("cpu", "seconds"),)])
+@pytest.mark.parametrize("value", [HIGHEST, -2**63, 2**53 + 1])
+def test_firefox_reads_its_own_numbers(callsign, tmp_path, types, value):
+    data, _ = profile_of(callsign, tmp_path, pprof([([0x1000], [value])], [], types=types), "out.json")
+    scale = 10**9 if types[0][1] == "seconds" else 1
+    assert values_of(callsign, tmp_path, data)[1] == [[max(-2**63, min(HIGHEST, value * scale))]]
+
+
+@pytest.mark.parametrize("weight, weight_type, need", [(str(2**63), "samples", "9223372036854775807"), (str(-2**63 - 1), "bytes", "9223372036854775807"),
+                                                       ("9223372036854.775808", "tracing-ms", "9223372036854.775807")])
+def test_weights_beyond_64_bits(callsign, tmp_path, weight, weight_type, need):
+    (tmp_path / "in").write_text(firefox([weight], weight_type))
+    done = callsign.run("profile", tmp_path / "in", "-o", tmp_path / "out.pb", "--no-search")
+    assert done.returncode == 2 and f"a sample has weight {weight}, need at most {need}" in done.stderr
+
+
+def test_times_of_firefox_to_the_nanosecond(callsign, tmp_path):
+    """They were cut to the nanosecond below."""
+    times = [4235.543873, 16457.237961, 1700000000000.125]
+    given = json.loads(firefox(["1"] * 3))
+    given["threads"][0]["samples"]["time"] = times
+    given["meta"].update(startTime=1700000000000.123)
+    out = profile_of(callsign, tmp_path, json.dumps(given), "out.json")[0]
+    assert samples_of(out)["time"] == times and json.loads(out)["meta"]["startTime"] == 1700000000000.123
+
+
+# ---- numbers of OTLP's JSON ----
+
+
+def otlp_json(samples, **more):
+    """One function; `more`: members of the profile."""
+    tables = {"mappingTable": [{}], "locationTable": [{}, {"lines": [{"functionIndex": 1, "line": "3"}]}],
+              "functionTable": [{}, {"nameStrindex": 1}], "linkTable": [{}], "stringTable": ["", "f", "cpu", "nanoseconds", "k", "v"],
+              "attributeTable": [{}, {"keyStrindex": 4, "value": {"stringValue": "v"}}], "stackTable": [{}, {"locationIndices": [1]}]}
+    profile = {"sampleType": {"typeStrindex": 2, "unitStrindex": 3}, "samples": samples} | more
+    return {"resourceProfiles": [{"scopeProfiles": [{"profiles": [profile]}]}], "dictionary": tables}
+
+
+@pytest.mark.parametrize("value", [str(HIGHEST), str(-2**63), "5.0", "50e-1", 7])
+def test_whole_values_of_otlp_json(callsign, tmp_path, value):
+    wanted = {"5.0": 5, "50e-1": 5}.get(value) or int(value)
+    assert values_of(callsign, tmp_path, json.dumps(otlp_json([{"stackIndex": 1, "values": [value]}])))[1] == [[wanted]]
+
+
+@pytest.mark.parametrize("change, text, need", [
+    ({"samples": [{"stackIndex": 1, "values": [str(2**63)]}]}, f'"{2**63}"', f"-9223372036854775808 to {HIGHEST}"),
+    ({"samples": [{"stackIndex": 1, "values": ["18446744073709551615"]}]}, '"18446744073709551615"', f"-9223372036854775808 to {HIGHEST}"),
+    ({"samples": [{"stackIndex": 1, "values": [str(-2**63 - 1)]}]}, f'"{-2**63 - 1}"', f"-9223372036854775808 to {HIGHEST}"),
+    ({"samples": [{"stackIndex": 1, "values": [5.5]}]}, "5.5", f"-9223372036854775808 to {HIGHEST}"),
+    ({"samples": [{"stackIndex": 2**32, "values": ["1"]}]}, str(2**32), "-2147483648 to 4294967295"),
+    ({"timeUnixNano": "-1"}, '"-1"', "0 to 18446744073709551615"), ({"durationNano": str(2**64)}, f'"{2**64}"', "0 to 18446744073709551615")])
+def test_numbers_that_fields_of_otlp_json_cannot_have(callsign, tmp_path, change, text, need):
+    """They were wrapped, and fractions rounded."""
+    given = json.dumps(otlp_json(**{"samples": [{"stackIndex": 1, "values": ["1"]}]} | change))
+    (tmp_path / "in").write_text(given)
+    done = callsign.run("profile", tmp_path / "in", "-o", tmp_path / "out.pb", "--no-search")
+    assert done.returncode == 2
+    assert f"JSON+{given.index(text):#x}: a value is {text}, need a whole number from {need}" in done.stderr, done.stderr
