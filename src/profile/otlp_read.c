@@ -146,7 +146,7 @@ static csn_status read_function(struct otlp_reader *r, struct csni_span bytes) {
         if (field.number == 1) CSNI_TRY(string_of(r, field.value, bytes, &function.name));
         if (field.number == 2) CSNI_TRY(string_of(r, field.value, bytes, &function.system_name));
         if (field.number == 3) CSNI_TRY(string_of(r, field.value, bytes, &function.file));
-        if (field.number == 4) function.start_line = (uint32_t)field.value;
+        if (field.number == 4) function.start_line = csni_profile_line_number(r->p, field.value);
     }
     if (c.failed) return fail_message(r, "a function", &c);
     if (function.system_name == function.name) function.system_name = 0;
@@ -188,8 +188,8 @@ static csn_status read_line(struct otlp_reader *r, struct csni_span bytes) {
     uint64_t function = 0;
     while (csni_proto_next(&c, &field)) {
         if (field.number == 1) function = field.value;
-        if (field.number == 2) line.line = (uint32_t)field.value;
-        if (field.number == 3) line.column = (uint32_t)field.value;
+        if (field.number == 2) line.line = csni_profile_line_number(r->p, field.value);
+        if (field.number == 3) line.column = csni_profile_line_number(r->p, field.value);
     }
     if (c.failed) return fail_message(r, "a line", &c);
     if (function >= r->functions.items.count) return fail_index(r, bytes, "function", function, r->functions.items.count);

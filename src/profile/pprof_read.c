@@ -8,7 +8,8 @@
 #include "profile/proto_wire.h"
 
 struct raw_line {
-    uint64_t function, line, column;
+    uint64_t function;
+    uint32_t line, column;
 };
 struct raw_location {
     uint64_t mapping;
@@ -16,7 +17,7 @@ struct raw_location {
     bool is_defined, is_folded;
 };
 struct raw_function {
-    uint64_t id, name, system_name, file, start_line;
+    uint64_t id, name, system_name, file, start_line; /* start_line: of 32 bits once it is read */
 };
 struct raw_mapping {
     uint64_t id, start, end, file_off, path, build_id;
@@ -204,6 +205,7 @@ static csn_status read_function(struct pprof_reader *r, struct csni_span bytes) 
     while (csni_proto_next(&c, &field))
         if (field.number <= sizeof fields / sizeof fields[0]) *fields[field.number - 1] = field.value;
     if (c.failed) return fail_field(r, "a function", &c);
+    function.start_line = csni_profile_line_number(r->p, function.start_line);
     return csni_vec_push(&r->functions, function) && add_id(&r->function_ids, function.id) ? CSN_OK : fail_memory(r);
 }
 
@@ -213,8 +215,8 @@ static csn_status read_location_line(struct pprof_reader *r, struct csni_span by
     struct proto_field field;
     while (csni_proto_next(&c, &field)) {
         if (field.number == 1) line.function = field.value;
-        if (field.number == 2) line.line = field.value;
-        if (field.number == 3) line.column = field.value;
+        if (field.number == 2) line.line = csni_profile_line_number(r->p, field.value);
+        if (field.number == 3) line.column = csni_profile_line_number(r->p, field.value);
     }
     if (c.failed) return fail_field(r, "a line", &c);
     return csni_vec_push(&r->lines, line) ? CSN_OK : fail_memory(r);
@@ -367,8 +369,8 @@ static csn_status resolve_location(struct pprof_reader *r, size_t number) {
     location.line_count = raw->line_count;
     for (uint32_t i = 0; i < raw->line_count; i++) {
         const struct raw_line *from = &r->lines.items[raw->first_line + i];
-        struct profile_line line = { .line = (uint32_t)from->line,
-                                     .column = (uint32_t)from->column,
+        struct profile_line line = { .line = from->line,
+                                     .column = from->column,
                                      .inlined = i + 1 < raw->line_count };
         CSNI_TRY(resolve_function(r, from->function, &line.function));
         CSNI_TRY(csni_profile_push_line(r->p, &line, r->err));

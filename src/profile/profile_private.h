@@ -121,7 +121,7 @@ struct csn_profile {
     uint32_t drop_frames, keep_frames, doc_url;      /* the same: expressions and an address that pprof's readers use */
     int64_t time_ns, duration_ns, period;
     CSNI_VEC(uint32_t) comments;
-    uint64_t samples_read, left_out, weight_scale;
+    uint64_t samples_read, left_out, lost_lines, weight_scale;
 };
 
 static inline struct csn_str csni_profile_str(const struct csn_profile *profile, uint32_t string) {

@@ -154,3 +154,38 @@ def test_numbers_that_fields_of_otlp_json_cannot_have(callsign, tmp_path, change
     done = callsign.run("profile", tmp_path / "in", "-o", tmp_path / "out.pb", "--no-search")
     assert done.returncode == 2
     assert f"JSON+{given.index(text):#x}: a value is {text}, need a whole number from {need}" in done.stderr, done.stderr
+
+
+# ---- lines ----
+
+
+def pprof_lines(lines):
+    """A location with a line in one function for each (line, column, first line of the function)."""
+    strings = ["", "samples", "count"] + [f"f{i}" for i in range(len(lines))]
+    out = message((1, message((1, 1), (2, 2))), (2, message((1, packed([1])), (2, packed([1])))))
+    out += message((4, message((1, 1), *[(4, message((1, i + 1), (2, line[0]), (3, line[1]))) for i, line in enumerate(lines)])))
+    out += b"".join(message((5, message((1, i + 1), (2, i + 3), (5, line[2])))) for i, line in enumerate(lines))
+    return out + b"".join(message((6, text)) for text in strings)
+
+
+def otlp_lines(lines):
+    given = otlp_json([{"stackIndex": 1, "values": ["1"]}])
+    tables = given["dictionary"]
+    first = len(tables["stringTable"])
+    tables["stringTable"] += [f"f{i}" for i in range(len(lines))]
+    tables["functionTable"] = [{}] + [{"nameStrindex": first + i, "startLine": str(line[2])} for i, line in enumerate(lines)]
+    tables["locationTable"][1]["lines"] = [{"functionIndex": i + 1, "line": str(line[0]), "column": str(line[1])} for i, line in enumerate(lines)]
+    return json.dumps(given)
+
+
+@pytest.mark.parametrize("make", [pprof_lines, otlp_lines])
+def test_lines_that_do_not_fit(callsign, tmp_path, make):
+    """They were other lines: -1 was 4294967295, and 2^32 + 7 was 7."""
+    lines = [(-1, 5, 3), (2**32 + 7, -2, 4), (2**32 - 1, 2**32, 2**40), (7, 8, -9)]
+    data, told = profile_of(callsign, tmp_path, make(lines), "out.pb")
+    location = next(dict_of(value) for number, value in fields(data) if number == 4)
+    kept = [(dict_of(line).get(2, [0])[0], dict_of(line).get(3, [0])[0]) for line in location[4]]
+    first_lines = [dict_of(value).get(5, [0])[0] for number, value in fields(data) if number == 5]
+    assert (kept, first_lines) == ([(0, 5), (0, 0), (2**32 - 1, 0), (7, 8)], [3, 4, 0, 0])
+    assert "\n6 lines and columns of the input do not fit into 32 bits, and are not known\n" in told
+    assert "32 bits" not in profile_of(callsign, tmp_path, make([(7, 8, 9)]), "out.pb")[1]
