@@ -41,8 +41,10 @@ struct csn_profile_options {
 CSN_API void csn_profile_options_init(struct csn_profile_options *options);
 
 enum {
-    CSN_PROFILE_EVERY_SAMPLE = 1 /* keep each sample's thread and time instead of adding samples up: for output to
+    CSN_PROFILE_EVERY_SAMPLE = 1, /* keep each sample's thread and time instead of adding samples up: for output to
                                   * CSN_PROFILE_FIREFOX. Costs 32 bytes and one number for each value type a sample */
+    CSN_PROFILE_UNIX_TIMES = 2   /* the same for those samples only whose Unix time the input tells, as OTLP and Firefox
+                                  * profiles do, and without threads: for output to CSN_PROFILE_OTLP. All others are added up */
 };
 
 /* Creates an empty profile. `options` may be NULL. The caller releases *out with csn_profile_destroy().
@@ -193,7 +195,8 @@ CSN_API void csn_profile_get_sizes(const struct csn_profile *profile, struct csn
 
 CSN_API csn_status csn_profile_get_value_type(const struct csn_profile *profile, uint32_t i, struct csn_str *type,
                                               struct csn_str *unit);
-/* A sample as it is kept. value_count is the number of value types. Time and thread are 0 without CSN_PROFILE_EVERY_SAMPLE. */
+/* A sample as it is kept. value_count is the number of value types. Time and thread are 0 without CSN_PROFILE_EVERY_SAMPLE; with
+ * CSN_PROFILE_UNIX_TIMES, the time is a Unix time. */
 CSN_API csn_status csn_profile_get_sample(const struct csn_profile *profile, uint64_t i, struct csn_profile_sample *out);
 struct csn_profile_label {
     struct csn_str key, text, unit; /* text: empty if the label is a number */

@@ -34,6 +34,7 @@ struct firefox_reader {
     CSNI_VEC(struct inline_key) inlines;
     struct csni_profile_table inline_table;
     struct csni_buffer text;
+    int64_t start_ns;            /* what times count from; 0: not known */
     unsigned weight_digits;      /* weights are taken times 10^weight_digits */
     enum lib_kind libs;
 };
@@ -301,6 +302,13 @@ static csn_status next_time(struct firefox_reader *r, struct json_member *member
     return CSN_OK;
 }
 
+/* Since the profile's start, or Unix time where only that is wanted. */
+static int64_t sample_time(const struct firefox_reader *r, int64_t ns) {
+    int64_t unix_ns;
+    if (r->p->flags & CSN_PROFILE_EVERY_SAMPLE) return ns;
+    return r->start_ns && !__builtin_add_overflow(r->start_ns, ns, &unix_ns) ? unix_ns : 0;
+}
+
 static csn_status read_samples(struct firefox_reader *r, struct csni_span samples, uint32_t thread) {
     struct json_member m[SAMPLE_MEMBERS] = { { .key = "stack" }, { .key = "time" }, { .key = "timeDeltas" }, { .key = "weight" },
                                              { .key = "weightType" } };
@@ -321,7 +329,7 @@ static csn_status read_samples(struct firefox_reader *r, struct csni_span sample
             return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(stack.ptr - r->scan.all.ptr),
                              "a sample has stack %lld, there are %zu", (long long)number, r->stacks.count);
         row.stack = number >= 0 ? r->stacks.items[number].node : PROFILE_NO_STACK;
-        row.time_ns = clock.ns;
+        row.time_ns = sample_time(r, clock.ns);
         int64_t *values = csni_profile_sample(r->p, &row, r->err);
         if (!values) return r->err ? r->err->code : CSN_E_MEMORY;
         CSNI_TRY(add_weight(r, weight, digits, &values[type]));
@@ -515,10 +523,12 @@ static csn_status read_meta(struct firefox_reader *r, struct csni_span meta) {
         return csni_fail(r->err, CSN_E_UNSUPPORTED, "JSON", 0,
                          "meta has no preprocessedProfileVersion: not a processed profile of the Firefox Profiler");
     const int64_t start = ns_or(m[1].value, 0), interval = ns_or(m[0].value, 1000000);
-    if (start > 0) r->p->time_ns = start;
-    if (interval > 0) r->p->period = interval;
-    CSNI_TRY(csni_profile_string(r->p, CSN_STR("wall"), &r->p->period_type, r->err));
-    return csni_profile_string(r->p, CSN_STR("nanoseconds"), &r->p->period_unit, r->err);
+    r->start_ns = start > 0 ? start : 0;
+    struct profile_times times = { .time_ns = r->start_ns, .period = interval > 0 ? interval : 0 };
+    CSNI_TRY(csni_profile_string(r->p, CSN_STR("wall"), &times.period_type, r->err));
+    CSNI_TRY(csni_profile_string(r->p, CSN_STR("nanoseconds"), &times.period_unit, r->err));
+    csni_profile_add_times(r->p, &times);
+    return CSN_OK;
 }
 
 static csn_status read_root(struct firefox_reader *r) {

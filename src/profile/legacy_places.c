@@ -116,8 +116,9 @@ csn_status csni_legacy_add_sample(struct legacy_places *l, const uint32_t *types
 }
 
 csn_status csni_legacy_set_period(struct legacy_places *l, struct csn_str type, struct csn_str unit, int64_t period) {
-    CSNI_TRY(csni_profile_string(l->p, type, &l->p->period_type, l->err));
-    CSNI_TRY(csni_profile_string(l->p, unit, &l->p->period_unit, l->err));
-    l->p->period = period;
+    struct profile_times times = { .period = period };
+    CSNI_TRY(csni_profile_string(l->p, type, &times.period_type, l->err));
+    CSNI_TRY(csni_profile_string(l->p, unit, &times.period_unit, l->err));
+    csni_profile_add_times(l->p, &times);
     return CSN_OK;
 }

@@ -26,6 +26,7 @@ struct otlp_reader {
     uint32_t scope_types;        /* bits of the value types of the scope's profiles */
     uint32_t executable;         /* name of the resource's process; a string */
     uint64_t pid;
+    int64_t duration_ns;         /* the longest */
 };
 
 static const char SECTION[] = "OTLP";
@@ -350,24 +351,35 @@ static csn_status read_type(struct otlp_reader *r, struct csni_span bytes, uint3
 /* Another profile of a type that there was has samples of its own. */
 static void begin_twins(struct otlp_reader *r, uint32_t type) {
     const bool is_new_type = !(r->scope_types >> type & 1);
-    const bool every = r->p->flags & CSN_PROFILE_EVERY_SAMPLE;
+    const bool every = r->p->flags & (CSN_PROFILE_EVERY_SAMPLE | CSN_PROFILE_UNIX_TIMES);
     r->scope_types |= 1u << type;
     r->twin = every && is_new_type ? r->first_twin : r->twins_end;
+}
+
+/* The profiles of an input are of one time, one for each type of values: the longest duration counts. */
+static void take_times(struct otlp_reader *r, struct profile_times times) {
+    const int64_t longest = times.duration_ns > r->duration_ns ? times.duration_ns : r->duration_ns;
+    times.duration_ns = longest - r->duration_ns;
+    r->duration_ns = longest;
+    csni_profile_add_times(r->p, &times);
 }
 
 static csn_status read_profile(struct otlp_reader *r, struct csni_span bytes) {
     struct csni_cursor c = csni_cursor_at(bytes, false);
     struct csn_profile *p = r->p;
     struct proto_field field;
+    struct profile_times times = { .time_ns = 0 };
     uint32_t type = 0, unit = 0, number;
     while (csni_proto_next(&c, &field)) {
         if (field.number == 1 && field.type == PROTO_BYTES) CSNI_TRY(read_type(r, field.bytes, &type, &unit));
-        if (field.number == 3 && field.type == PROTO_FIXED64 && !p->time_ns) p->time_ns = (int64_t)field.value;
-        if (field.number == 4 && field.type == PROTO_VARINT && !p->duration_ns) p->duration_ns = (int64_t)field.value;
-        if (field.number == 5 && field.type == PROTO_BYTES) CSNI_TRY(read_type(r, field.bytes, &p->period_type, &p->period_unit));
-        if (field.number == 6) p->period = (int64_t)field.value;
+        if (field.number == 3 && field.type == PROTO_FIXED64) times.time_ns = (int64_t)field.value;
+        if (field.number == 4 && field.type == PROTO_VARINT) times.duration_ns = (int64_t)field.value;
+        if (field.number == 5 && field.type == PROTO_BYTES)
+            CSNI_TRY(read_type(r, field.bytes, &times.period_type, &times.period_unit));
+        if (field.number == 6) times.period = (int64_t)field.value;
     }
     if (c.failed) return fail_message(r, "a profile", &c);
+    take_times(r, times);
     CSNI_TRY(csn_profile_add_value_type(p, csni_profile_str(p, type), csni_profile_str(p, unit), &number, r->err));
     begin_twins(r, number);
     c = csni_cursor_at(bytes, false);

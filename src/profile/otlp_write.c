@@ -8,7 +8,7 @@
 struct otlp_writer {
     const struct csn_profile *p;
     struct profile_used used;
-    struct csni_buffer all, dictionary, profile, message, inner;
+    struct csni_buffer all, dictionary, profile, message, inner, times;
     uint32_t *attributes;        /* by label of the profile: its index + 1; those of build ids come behind */
     uint32_t attribute_count;
 };
@@ -25,30 +25,48 @@ static void put_value_type(struct otlp_writer *w, uint32_t number, uint32_t type
     csni_proto_put_message(&w->profile, number, &w->inner);
 }
 
-static void put_sample(struct otlp_writer *w, size_t i, int64_t value) {
+/* Whether the profile of a type has the sample: those without any value are in the first. */
+static bool has_sample(const struct csn_profile *p, size_t i, uint32_t type) {
+    const int64_t *values = p->values.items + i * p->value_stride;
+    for (uint32_t k = 0; type == 0 && k < p->value_count; k++)
+        if (values[k]) return values[type] != 0;
+    return type == 0 || values[type];
+}
+
+/* Samples of one stack with times are one message. */
+static bool is_same_message(const struct csn_profile *p, size_t first, size_t i) {
+    const struct profile_sample_row *a = &p->samples.items[first], *b = &p->samples.items[i];
+    return a->stack == b->stack && a->labels == b->labels && a->time_ns && b->time_ns;
+}
+
+/* A message of the samples from `first` on; behind them. */
+static size_t put_samples(struct otlp_writer *w, size_t first, uint32_t type) {
     const struct csn_profile *p = w->p;
-    const struct profile_sample_row *row = &p->samples.items[i];
+    const struct profile_sample_row *row = &p->samples.items[first];
     const struct profile_label_set *set = &p->label_sets.items[row->labels];
+    size_t i = first;
     csni_proto_put_number(&w->message, 1, w->used.nodes[row->stack]);
     for (uint32_t k = 0; k < set->count; k++) csni_proto_put_varint(&w->inner, w->attributes[set->first + k]);
     if (set->count) csni_proto_put_message(&w->message, 2, &w->inner);
-    csni_proto_put_varint(&w->inner, (uint64_t)value);
+    do {
+        if (has_sample(p, i, type)) {
+            uint8_t bytes[8];
+            csni_put64(bytes, (uint64_t)p->samples.items[i].time_ns, false);
+            csni_proto_put_varint(&w->inner, (uint64_t)p->values.items[i * p->value_stride + type]);
+            if (row->time_ns) csni_buffer_put(&w->times, bytes, sizeof bytes);
+        }
+        i++;
+    } while (i < p->samples.count && is_same_message(p, first, i));
     csni_proto_put_message(&w->message, 4, &w->inner);
-    if (row->time_ns) {
-        uint8_t bytes[8];
-        csni_put64(bytes, (uint64_t)row->time_ns, false);
-        csni_proto_put_bytes(&w->message, 5, bytes, sizeof bytes);
-    }
+    if (row->time_ns) csni_proto_put_message(&w->message, 5, &w->times);
     csni_proto_put_message(&w->profile, 2, &w->message);
+    return i;
 }
 
 static void put_profile(struct otlp_writer *w, uint32_t type, struct csni_buffer *scope) {
     const struct csn_profile *p = w->p;
     put_value_type(w, 1, p->value_types[type].type, p->value_types[type].unit);
-    for (size_t i = 0; i < p->samples.count; i++) {
-        const int64_t value = p->values.items[i * p->value_stride + type];
-        if (value) put_sample(w, i, value);
-    }
+    for (size_t i = 0; i < p->samples.count;) i = has_sample(p, i, type) ? put_samples(w, i, type) : i + 1;
     csni_proto_put_fixed64(&w->profile, 3, (uint64_t)p->time_ns);
     csni_proto_put_number(&w->profile, 4, (uint64_t)p->duration_ns);
     if (p->period_type || p->period_unit) put_value_type(w, 5, p->period_type, p->period_unit);
@@ -179,11 +197,11 @@ csn_status csni_otlp_write(struct csn_profile *p, bool json, struct profile_out 
     uint32_t build_id_key;
     CSNI_TRY(csni_profile_string(p, CSN_STR("process.executable.build_id.gnu"), &build_id_key, err));
     CSNI_TRY(csni_profile_used_init(&w.used, p, false, err));
-    w.all.alloc = w.dictionary.alloc = w.profile.alloc = w.message.alloc = w.inner.alloc = p->alloc;
+    w.all.alloc = w.dictionary.alloc = w.profile.alloc = w.message.alloc = w.inner.alloc = w.times.alloc = p->alloc;
     w.attributes = csni_alloc_zeroed(p->alloc, p->labels.count + 1, sizeof *w.attributes);
     if (w.attributes) put_all(&w, build_id_key);
-    const bool failed =
-        !w.attributes || w.all.failed || w.dictionary.failed || w.profile.failed || w.message.failed || w.inner.failed;
+    const bool failed = !w.attributes || w.all.failed || w.dictionary.failed || w.profile.failed || w.message.failed
+                        || w.inner.failed || w.times.failed;
     if (!failed && json) csni_otlp_json_put(out, (struct csni_span){ w.all.bytes, w.all.size });
     else if (!failed) csni_profile_put(out, w.all.bytes, w.all.size);
     csni_free(p->alloc, w.attributes, (p->labels.count + 1) * sizeof *w.attributes);
@@ -193,5 +211,6 @@ csn_status csni_otlp_write(struct csn_profile *p, bool json, struct profile_out 
     csni_buffer_deinit(&w.profile);
     csni_buffer_deinit(&w.message);
     csni_buffer_deinit(&w.inner);
+    csni_buffer_deinit(&w.times);
     return failed ? csni_fail_memory(err, w.all.size) : CSN_OK;
 }

@@ -433,30 +433,21 @@ static csn_status keep_first(struct pprof_reader *r, uint64_t index, const char 
     return CSN_OK;
 }
 
-/* The period of the first input; the longest of those of its type. */
-static csn_status resolve_period(struct pprof_reader *r) {
-    struct csn_profile *p = r->p;
-    uint32_t type, unit;
-    CSNI_TRY(string_of(r, r->period_type.type, "the type of the period", &type));
-    CSNI_TRY(string_of(r, r->period_type.unit, "the unit of the period", &unit));
-    const bool is_first = !p->period_type && !p->period_unit && !p->period,
-               is_same = p->period_type == type && p->period_unit == unit;
-    if (!is_first && !(is_same && (int64_t)r->period > p->period)) return CSN_OK;
-    p->period_type = type;
-    p->period_unit = unit;
-    p->period = (int64_t)r->period;
+static csn_status resolve_times(struct pprof_reader *r) {
+    struct profile_times times = { (int64_t)r->time_ns, (int64_t)r->duration_ns, (int64_t)r->period, 0, 0 };
+    CSNI_TRY(string_of(r, r->period_type.type, "the type of the period", &times.period_type));
+    CSNI_TRY(string_of(r, r->period_type.unit, "the unit of the period", &times.period_unit));
+    csni_profile_add_times(r->p, &times);
     return CSN_OK;
 }
 
 static csn_status resolve_rest(struct pprof_reader *r) {
     struct csn_profile *p = r->p;
-    CSNI_TRY(resolve_period(r));
+    CSNI_TRY(resolve_times(r));
     CSNI_TRY(keep_first(r, r->default_type, "the default type", &p->default_type));
     CSNI_TRY(keep_first(r, r->drop_frames, "the names of frames to drop", &p->drop_frames));
     CSNI_TRY(keep_first(r, r->keep_frames, "the names of frames to keep", &p->keep_frames));
     CSNI_TRY(keep_first(r, r->doc_url, "the address of the documentation", &p->doc_url));
-    if (!p->time_ns || (int64_t)r->time_ns < p->time_ns) p->time_ns = (int64_t)r->time_ns;
-    csni_profile_add_value(&p->duration_ns, (int64_t)r->duration_ns);
     for (size_t i = 0; i < r->comments.count; i++) {
         uint32_t text;
         CSNI_TRY(string_of(r, r->comments.items[i], "a comment", &text));

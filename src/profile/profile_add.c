@@ -59,6 +59,17 @@ bool csni_profile_widen_values(struct csn_profile *p, uint32_t stride) {
     return true;
 }
 
+void csni_profile_add_times(struct csn_profile *p, const struct profile_times *times) {
+    const bool is_first = !p->period_type && !p->period_unit && !p->period,
+               is_same = p->period_type == times->period_type && p->period_unit == times->period_unit;
+    if (times->time_ns && (!p->time_ns || times->time_ns < p->time_ns)) p->time_ns = times->time_ns;
+    csni_profile_add_value(&p->duration_ns, times->duration_ns);
+    if (!is_first && !(is_same && times->period > p->period)) return;
+    p->period_type = times->period_type;
+    p->period_unit = times->period_unit;
+    p->period = times->period;
+}
+
 csn_status csn_profile_add_value_type(struct csn_profile *p, struct csn_str type, struct csn_str unit, uint32_t *out,
                                       struct csn_error *err) {
     struct profile_value_type wanted;
@@ -291,7 +302,7 @@ static bool sample_equals(const void *context, uint32_t number, const void *key)
 
 int64_t *csni_profile_sample(struct csn_profile *p, const struct profile_sample_row *given, struct csn_error *err) {
     struct profile_sample_row row = *given;
-    const bool every = p->flags & CSN_PROFILE_EVERY_SAMPLE;
+    const bool every = p->flags & CSN_PROFILE_EVERY_SAMPLE || (p->flags & CSN_PROFILE_UNIX_TIMES && row.time_ns);
     const uint64_t hash = csni_hash_u64(((uint64_t)row.stack << 32 | row.labels) ^ (uint64_t)row.input << 24);
     uint32_t number;
     p->samples_read++;
@@ -321,7 +332,9 @@ csn_status csn_profile_add_sample(struct csn_profile *p, const struct csn_profil
     if (sample->value_count > p->value_count) return fail_number(err, "value type", sample->value_count - 1, p->value_count);
     if (!p->inputs.count) CSNI_TRY(csn_profile_begin_input(p, CSN_STR(""), err));
     row.input = (uint32_t)p->inputs.count - 1;
-    if (p->flags & CSN_PROFILE_EVERY_SAMPLE) {
+    if (!(p->flags & CSN_PROFILE_EVERY_SAMPLE)) {
+        row.time_ns = 0; /* of whatever clock: no Unix time */
+    } else {
         struct profile_thread thread = { .pid = sample->pid, .tid = sample->tid };
         CSNI_TRY(csni_profile_string(p, sample->process, &thread.process, err));
         CSNI_TRY(csni_profile_string(p, sample->thread, &thread.name, err));

@@ -124,6 +124,12 @@ struct csn_profile {
     uint64_t samples_read, left_out, lost_lines, weight_scale;
 };
 
+/* What an input says of itself; 0: nothing. */
+struct profile_times {
+    int64_t time_ns, duration_ns, period;
+    uint32_t period_type, period_unit; /* strings */
+};
+
 static inline struct csn_str csni_profile_str(const struct csn_profile *profile, uint32_t string) {
     return profile->strings.items[string];
 }
@@ -146,6 +152,8 @@ csn_status csni_profile_thread(struct csn_profile *profile, const struct profile
                                struct csn_error *err);
 csn_status csni_profile_label_set(struct csn_profile *profile, const struct profile_label *labels, size_t count, uint32_t *out,
                                   struct csn_error *err);
+/* Of several inputs, as pprof merges them: the earliest time, all durations, and the longest period of those of the first type. */
+void csni_profile_add_times(struct csn_profile *profile, const struct profile_times *times);
 /* The values of a sample with this row, all 0 if it is new. They stay where they are until the next sample. NULL: no memory, or
  * too many samples. */
 int64_t *csni_profile_sample(struct csn_profile *profile, const struct profile_sample_row *row, struct csn_error *err);

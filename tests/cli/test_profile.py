@@ -603,7 +603,7 @@ def test_otlp_json_out(callsign, symbols, tmp_path):
     data = json.loads(convert(callsign, symbols, tmp_path, json.dumps(otlp_json()), "out.otlp.json"))
     tables, profile = data["dictionary"], data["resourceProfiles"][0]["scopeProfiles"][0]["profiles"][0]
     assert profile["timeUnixNano"] == "1700000000000000000"
-    assert sorted(sample["values"] for sample in profile["samples"]) == [["2"], ["70"]]
+    assert sorted(sample["values"] for sample in profile["samples"]) == [["1", "1"], ["70"]]
     location = tables["locationTable"][tables["stackTable"][profile["samples"][0]["stackIndex"]]["locationIndices"][0]]
     assert location["address"] == str(BASE + 0x1004)
     names = [tables["stringTable"][tables["functionTable"][line["functionIndex"]]["nameStrindex"]] for line in location["lines"]]

@@ -189,3 +189,103 @@ def test_lines_that_do_not_fit(callsign, tmp_path, make):
     assert (kept, first_lines) == ([(0, 5), (0, 0), (2**32 - 1, 0), (7, 8)], [3, 4, 0, 0])
     assert "\n6 lines and columns of the input do not fit into 32 bits, and are not known\n" in told
     assert "32 bits" not in profile_of(callsign, tmp_path, make([(7, 8, 9)]), "out.pb")[1]
+
+
+# ---- times, and samples without values ----
+
+
+def otlp_samples(data):
+    """[(values, times, attributes)] of each profile of OTLP's JSON."""
+    given = json.loads(data)
+    profiles = given["resourceProfiles"][0]["scopeProfiles"][0]["profiles"]
+    tables = given["dictionary"]
+    texts = [tables["stringTable"][a["keyStrindex"]] if a else "" for a in tables["attributeTable"]]
+    return [[([int(v) for v in s["values"]], [int(t) for t in s.get("timestampsUnixNano", [])], [texts[i] for i in s.get("attributeIndices", [])])
+             for s in profile.get("samples", [])] for profile in profiles]
+
+
+@pytest.mark.parametrize("middle", ["m.otlp", "m.otlp.json"])
+def test_times_of_otlp_stay(callsign, tmp_path, middle):
+    """They were lost, and samples of different times added up."""
+    given = otlp_json([{"stackIndex": 1, "values": ["5", "7"], "timestampsUnixNano": ["1700000000000000001", "1700000000000000003"]},
+                       {"stackIndex": 1, "attributeIndices": [1], "timestampsUnixNano": ["30", "10"]},
+                       {"stackIndex": 1, "values": ["2"]}, {"stackIndex": 1, "values": ["9"]}])
+    wanted = [[([5, 7], [1700000000000000001, 1700000000000000003], []), ([1, 1], [30, 10], ["k"]), ([11], [], [])]]
+    data, _ = profile_of(callsign, tmp_path, json.dumps(given), middle)
+    assert otlp_samples(profile_of(callsign, tmp_path, data, "out.otlp.json")[0]) == wanted
+    assert values_of(callsign, tmp_path, data)[1] == [[23], [2]]
+
+
+def test_times_of_otlp_of_several_types_stay(callsign, tmp_path):
+    """A profile each: the same samples with other values."""
+    times = ["10", "20", "30"]
+    given = otlp_json([{"stackIndex": 1, "values": ["1", "2", "3"], "timestampsUnixNano": times}])
+    profiles = given["resourceProfiles"][0]["scopeProfiles"][0]["profiles"]
+    profiles.append({"sampleType": {"typeStrindex": 4, "unitStrindex": 5},
+                     "samples": [{"stackIndex": 1, "values": ["4", "6"], "timestampsUnixNano": [times[0], times[2]]}]})
+    data, _ = profile_of(callsign, tmp_path, json.dumps(given), "out.otlp.json")
+    assert otlp_samples(data) == [[([1, 2, 3], [10, 20, 30], [])], [([4, 6], [10, 30], [])]]
+
+
+def test_times_of_firefox_are_unix_times_in_otlp(callsign, tmp_path):
+    given = json.loads(firefox(["1", "2"]))
+    given["meta"]["startTime"] = 1700000000000
+    given["threads"][0]["samples"]["time"] = [0.5, 1.25]
+    data, _ = profile_of(callsign, tmp_path, json.dumps(given), "out.otlp.json")
+    assert otlp_samples(data) == [[([1], [1700000000000500000], []), ([2], [1700000000001250000], [])]]
+
+
+@pytest.mark.parametrize("start, text", [(0, None), (1, "a 1/1 [000] 12.5: 1 cpu-clock: \n\t1004 f (app)\n\na 1/1 [000] 13.5: 1 cpu-clock: \n\t1004 f (app)\n\n")])
+def test_times_of_other_clocks_are_no_unix_times(callsign, tmp_path, start, text):
+    """Of perf, since the machine's start; of Firefox profiles that do not tell when they began."""
+    data, _ = profile_of(callsign, tmp_path, text or firefox(["1", "1"]), "out.otlp.json")
+    assert [times for profile in otlp_samples(data) for _, times, _ in profile] == [[]] * 2
+
+
+@pytest.mark.parametrize("middle", ["m.otlp", "m.otlp.json", "m.pb"])
+def test_samples_without_values_stay(callsign, tmp_path, middle):
+    """They and their labels were lost in OTLP."""
+    source = pprof([([0x1000], [0, 0]), ([0x2000], [0, 7]), ([0x3000], [5, 0]), ([0x4000], [0, 0])], [], types=(("a", "count"), ("b", "count")),
+                   labels={0: [("k", "v")]})
+    data, _ = profile_of(callsign, tmp_path, source, middle)
+    profile = Pprof(profile_of(callsign, tmp_path, data, "out.pb")[0])
+    assert profile.types == [("a", "count"), ("b", "count")]
+    assert sorted((stack[0]["address"], values, labels) for stack, values, labels in profile.samples) == [
+        (0x1000, [0, 0], [("k", "v")]), (0x2000, [0, 7], []), (0x3000, [5, 0], []), (0x4000, [0, 0], [])]
+
+
+def pprof_times(time, duration, period, types=(("cpu", "nanoseconds"), ("samples", "count"))):
+    source = pprof([([0x1000], [1] * len(types))], [], types=types)
+    strings = [value.decode() for number, value in fields(source) if number == 6]
+    return source + message((9, time), (10, duration), (11, message((1, strings.index(types[0][0])), (2, strings.index(types[0][1])))), (12, period))
+
+
+def times_of(data):
+    return [dict(fields(data)).get(number, 0) for number in (9, 10, 12)]
+
+
+@pytest.mark.parametrize("middle", ["m.pb", "m.otlp", "m.otlp.json"])
+@pytest.mark.parametrize("inputs, wanted", [
+    ([(2000, 500, 10), (1000, 700, 20)], [1000, 1200, 20]), ([(1000, 700, 20), (2000, 500, 10)], [1000, 1200, 20]),
+    ([(1000, 700, 20), (0, 0, 0)], [1000, 700, 20]), ([(0, 0, 0), (1000, 700, 20)], [1000, 700, 20])])
+def test_times_of_several_inputs(callsign, tmp_path, middle, inputs, wanted):
+    """The earliest time, all durations, the longest period, as pprof has it. Of OTLP it was the first time and the last period."""
+    sources = [profile_of(callsign, tmp_path, pprof_times(*times), middle)[0] for times in inputs]
+    assert times_of(profile_of(callsign, tmp_path, sources, "out.pb")[0]) == wanted
+
+
+def test_times_of_lines_of_otlp_json(callsign, tmp_path):
+    """A collector writes a message a line; a message has a profile of the same time for each type of values."""
+    lines = [profile_of(callsign, tmp_path, pprof_times(*times), "m.otlp.json")[0].decode() for times in ((2000, 500, 10), (1000, 700, 20))]
+    assert times_of(profile_of(callsign, tmp_path, "".join(lines), "out.pb")[0]) == [1000, 1200, 20]
+
+
+def test_times_of_several_firefox_profiles(callsign, tmp_path):
+    """The last one's were taken."""
+    sources = []
+    for start, interval in ((2000, 5), (3000, 2)):
+        sources.append(json.loads(firefox(["1"])))
+        sources[-1]["meta"].update(startTime=start, interval=interval)
+    for order in (sources, sources[::-1]):
+        data, _ = profile_of(callsign, tmp_path, [json.dumps(source) for source in order], "out.pb")
+        assert times_of(data) == [2000 * 10**6, 0, 5 * 10**6]
