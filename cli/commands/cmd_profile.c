@@ -123,7 +123,8 @@ static void report_summary(const struct csn_profile *profile, const struct csn_p
                    (unsigned long long)counts->merged, (unsigned long long)counts->chosen, (unsigned long long)counts->undecided);
     if (sizes.lost_lines)
         cli_report("%llu lines and columns of the input do not fit into 32 bits, and are not known", (unsigned long long)sizes.lost_lines);
-    if (sizes.left_out) cli_report("%llu markers and counters of the input are left out", (unsigned long long)sizes.left_out);
+    if (sizes.left_out)
+        cli_report("%llu markers, counters and allocations of the input are left out", (unsigned long long)sizes.left_out);
 }
 
 static bool convert_profile(struct csn_profile *profile, struct stack_session *session, const struct profile_values *values,

@@ -185,7 +185,7 @@ struct csn_profile_sizes {
     uint64_t samples;            /* as read */
     uint64_t distinct_samples;   /* as kept */
     uint64_t stacks, locations, modules, value_types, inputs;
-    uint64_t left_out;           /* things that the readers met and cannot keep: markers, counters */
+    uint64_t left_out;           /* things that the readers met and cannot keep: markers, counters, allocations */
     uint64_t weight_scale;       /* of the last input: its weights have fractions and are taken times this, a power of ten, as the
                                   * name of their type says ("samples x10"); 1: as they are */
     uint64_t lost_lines;         /* lines and columns that do not fit into 32 bits: they are not known */

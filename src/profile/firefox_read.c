@@ -471,19 +471,22 @@ static uint64_t id_of(struct firefox_reader *r, struct csni_span value) {
     return (uint64_t)number;
 }
 
-static csn_status count_markers(struct firefox_reader *r, struct csni_span markers) {
+/* Of a table that is left out. */
+static csn_status count_rows(struct firefox_reader *r, struct csni_span table) {
     struct json_member m = { .key = "length" };
     int64_t count = 0;
-    CSNI_TRY(csni_json_members(&r->scan, markers, &m, 1));
+    CSNI_TRY(csni_json_members(&r->scan, table, &m, 1));
     if (csni_json_integer(m.value, &count) && count > 0) r->p->left_out += (uint64_t)count;
     return CSN_OK;
 }
 
-enum { THREAD_NAME, THREAD_PROCESS, THREAD_PID, THREAD_TID, THREAD_SAMPLES, THREAD_MARKERS, THREAD_LIBS, THREAD_MEMBERS };
+enum { THREAD_NAME, THREAD_PROCESS, THREAD_PID, THREAD_TID, THREAD_SAMPLES, THREAD_MARKERS, THREAD_LIBS,
+       THREAD_NATIVE_ALLOCATIONS, THREAD_JS_ALLOCATIONS, THREAD_MEMBERS };
 
 static csn_status read_thread(struct firefox_reader *r, struct csni_span thread) {
     struct json_member m[THREAD_MEMBERS] = { { .key = "name" }, { .key = "processName" }, { .key = "pid" }, { .key = "tid" },
-                                             { .key = "samples" }, { .key = "markers" }, { .key = "libs" } };
+                                             { .key = "samples" }, { .key = "markers" }, { .key = "libs" },
+                                             { .key = "nativeAllocations" }, { .key = "jsAllocations" } };
     struct profile_thread own = { .name = 0 };
     uint32_t number = 0;
     CSNI_TRY(csni_json_members(&r->scan, thread, m, THREAD_MEMBERS));
@@ -492,7 +495,9 @@ static csn_status read_thread(struct firefox_reader *r, struct csni_span thread)
     own.pid = id_of(r, m[THREAD_PID].value);
     own.tid = id_of(r, m[THREAD_TID].value);
     if (r->p->flags & CSN_PROFILE_EVERY_SAMPLE) CSNI_TRY(csni_profile_thread(r->p, &own, &number, r->err));
-    CSNI_TRY(count_markers(r, m[THREAD_MARKERS].value));
+    CSNI_TRY(count_rows(r, m[THREAD_MARKERS].value));
+    CSNI_TRY(count_rows(r, m[THREAD_NATIVE_ALLOCATIONS].value));
+    CSNI_TRY(count_rows(r, m[THREAD_JS_ALLOCATIONS].value));
     if (m[THREAD_LIBS].value.size) CSNI_TRY(read_libs(r, m[THREAD_LIBS].value));
     CSNI_TRY(read_tables(r, thread));
     r->stacks.count = r->inlines.count = 0;

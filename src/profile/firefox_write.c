@@ -399,7 +399,8 @@ static void put_lib(struct firefox_writer *w, uint32_t number) {
     put_lib_member(w, ",\"debugPath\":", path);
     put_lib_member(w, ",\"breakpadId\":", breakpad_id(module, guid));
     put(w, ",\"codeId\":");
-    if (module->build_id_size) put_string(w, csni_str(digits));
+    if (module->build_id_text) put_string(w, csni_profile_str(w->p, module->build_id_text));
+    else if (module->build_id_size) put_string(w, csni_str(digits));
     else put(w, "null");
     put(w, ",\"arch\":null}");
 }

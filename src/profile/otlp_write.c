@@ -108,9 +108,10 @@ static void put_mapping(struct otlp_writer *w, uint32_t number, uint32_t build_i
     const struct profile_module *module = &w->p->modules.items[number];
     char text[2 * CSN_BUILD_ID_MAX + 1];
     uint32_t attribute = 0;
-    if (module->build_id_size) {
+    if (module->build_id_size || module->build_id_text) {
         csni_hex_text(module->build_id, module->build_id_size, text);
-        put_attribute(w, string_index(w, build_id_key), csni_str(text), 0, 0);
+        const struct csn_str id = module->build_id_text ? csni_profile_str(w->p, module->build_id_text) : csni_str(text);
+        put_attribute(w, string_index(w, build_id_key), id, 0, 0);
         attribute = ++w->attribute_count;
     }
     const bool mapped = module->start || module->end;

@@ -56,6 +56,7 @@ static void put_sample(struct pprof_writer *w, size_t i) {
 static uint32_t build_id_string(struct pprof_writer *w, const struct profile_module *module) {
     char text[2 * CSN_BUILD_ID_MAX + 1];
     uint32_t string = 0;
+    if (module->build_id_text) return module->build_id_text;
     csni_hex_text(module->build_id, module->build_id_size, text);
     if (csni_profile_string(w->p, csni_str(text), &string, NULL) < 0) w->field.failed = true;
     return string;
@@ -69,7 +70,8 @@ static void put_module(struct pprof_writer *w, uint32_t number) {
     csni_proto_put_number(&w->message, 3, mapped ? module->end : csni_profile_module_end(&w->used, number));
     csni_proto_put_number(&w->message, 4, module->file_off);
     csni_proto_put_number(&w->message, 5, string_number(w, module->path));
-    if (module->build_id_size) csni_proto_put_number(&w->message, 6, string_number(w, build_id_string(w, module)));
+    if (module->build_id_size || module->build_id_text)
+        csni_proto_put_number(&w->message, 6, string_number(w, build_id_string(w, module)));
     for (uint32_t field = 7; field <= 10; field++) csni_proto_put_number(&w->message, field, w->module_has_lines[number]);
     end_field(w, 3);
 }

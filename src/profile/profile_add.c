@@ -100,13 +100,20 @@ static bool module_equals(const void *context, uint32_t number, const void *key)
     const struct csn_profile *p = context;
     const struct profile_module *a = &p->modules.items[number], *b = key;
     return a->path == b->path && a->start == b->start && a->end == b->end && a->file_off == b->file_off
-           && a->build_id_size == b->build_id_size && memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+           && a->build_id_text == b->build_id_text && a->build_id_size == b->build_id_size && memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
 }
 
 csn_status csn_profile_add_module(struct csn_profile *p, const struct csn_profile_module *given, uint32_t *out,
                                   struct csn_error *err) {
     CSNI_TRY(csni_check_reserved("csn_profile_module.reserved", given->reserved[0] | given->reserved[1], err));
-    struct profile_module module = { .start = given->start, .end = given->end, .file_off = given->file_off };
+    return csni_profile_module(p, given, 0, out, err);
+}
+
+csn_status csni_profile_module(struct csn_profile *p, const struct csn_profile_module *given, uint32_t build_id_text,
+                               uint32_t *out, struct csn_error *err) {
+    struct profile_module module = {
+        .start = given->start, .end = given->end, .file_off = given->file_off, .build_id_text = build_id_text
+    };
     if (given->build_id && given->build_id_size) {
         module.build_id_size = given->build_id_size < CSN_BUILD_ID_MAX ? (uint32_t)given->build_id_size : CSN_BUILD_ID_MAX;
         memcpy(module.build_id, given->build_id, module.build_id_size);

@@ -30,6 +30,7 @@ struct profile_layout {
 struct profile_module {
     uint32_t path;
     uint32_t build_id_size;
+    uint32_t build_id_text;      /* as the input has it, where `build_id` does not tell all of it: not hexadecimal, or longer */
     uint8_t build_id[CSN_BUILD_ID_MAX];
     uint64_t start, end, file_off;
     bool is_missing;             /* no index was found */
@@ -136,6 +137,9 @@ static inline struct csn_str csni_profile_str(const struct csn_profile *profile,
 
 /* profile_add.c: as the public functions, for strings that are numbered already. */
 csn_status csni_profile_string(struct csn_profile *profile, struct csn_str text, uint32_t *out, struct csn_error *err);
+/* As csn_profile_add_module(); `build_id_text`: see struct profile_module. */
+csn_status csni_profile_module(struct csn_profile *profile, const struct csn_profile_module *module, uint32_t build_id_text,
+                               uint32_t *out, struct csn_error *err);
 csn_status csni_profile_function(struct csn_profile *profile, const struct profile_function *function, uint32_t *out,
                                  struct csn_error *err);
 /* As csn_profile_add_location(); `column` of the line, and where the function begins: 0: not known. */

@@ -8,28 +8,34 @@
 #include "profile/legacy_read.h"
 #include "profile/proto_wire.h"
 
+/* The bytes of hexadecimal digits, with dashes between them or without, as far as there is room. False: the bytes do not tell all of
+ * the text; *size is 0 if it is no such number. */
+static bool read_build_id(struct csn_str text, uint8_t bytes[CSN_BUILD_ID_MAX], size_t *size) {
+    size_t digits = 0;
+    *size = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        const unsigned digit = csni_hex_digit(text.ptr[i]);
+        if (text.ptr[i] == '-') continue;
+        if (digit >= 16) return false;
+        if (digits < 2 * CSN_BUILD_ID_MAX)
+            bytes[digits / 2] = (uint8_t)(digits % 2 ? (unsigned)bytes[digits / 2] << 4 | digit : digit);
+        digits++;
+    }
+    if (digits % 2) return false;
+    *size = digits / 2 < CSN_BUILD_ID_MAX ? digits / 2 : CSN_BUILD_ID_MAX;
+    return digits / 2 <= CSN_BUILD_ID_MAX;
+}
+
 csn_status csni_profile_hex_module(struct csn_profile *p, struct csn_str path, struct csn_str build_id, uint64_t start,
                                    uint64_t end, uint64_t file_off, uint32_t *out, struct csn_error *err) {
     static const char kernel[] = "[kernel";
     struct csn_profile_module module = { .path = path, .start = start, .end = end, .file_off = file_off };
     uint8_t bytes[CSN_BUILD_ID_MAX];
-    size_t digits = 0;
-    for (size_t i = 0; i < build_id.len && digits < 2 * sizeof bytes; i++) {
-        const unsigned digit = csni_hex_digit(build_id.ptr[i]);
-        if (build_id.ptr[i] == '-') continue;
-        if (digit >= 16) {
-            digits = 0;
-            break;
-        }
-        bytes[digits / 2] = (uint8_t)(digits % 2 ? (unsigned)bytes[digits / 2] << 4 | digit : digit);
-        digits++;
-    }
-    if (digits % 2 == 0) {
-        module.build_id = bytes;
-        module.build_id_size = digits / 2;
-    }
+    uint32_t text = 0;
+    if (!read_build_id(build_id, bytes, &module.build_id_size)) CSNI_TRY(csni_profile_string(p, build_id, &text, err));
+    module.build_id = bytes;
     if (path.len >= sizeof kernel - 1 && memcmp(path.ptr, kernel, sizeof kernel - 1) == 0) module.path = CSN_STR("vmlinux");
-    return csn_profile_add_module(p, &module, out, err);
+    return csni_profile_module(p, &module, text, out, err);
 }
 
 /* ---- formats ---- */

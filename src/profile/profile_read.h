@@ -10,8 +10,8 @@ csn_status csni_otlp_read(struct csn_profile *profile, struct csni_span bytes, s
 csn_status csni_otlp_json_read(struct csn_profile *profile, struct csni_span text, struct csn_error *err);
 csn_status csni_firefox_read(struct csn_profile *profile, struct csni_span text, struct csn_error *err);
 
-/* A module whose build id is a text: hexadecimal digits of either case; anything else counts as none. The kernel's names become
- * "vmlinux". */
+/* A module whose build id is a text: hexadecimal digits of either case. Anything else is kept for output, but finds no index. The
+ * kernel's names become "vmlinux". */
 csn_status csni_profile_hex_module(struct csn_profile *profile, struct csn_str path, struct csn_str build_id, uint64_t start,
                                    uint64_t end, uint64_t file_off, uint32_t *out, struct csn_error *err);
 

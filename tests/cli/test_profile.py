@@ -450,7 +450,7 @@ def test_firefox_in(callsign, symbols, tmp_path, shared):
     done = callsign.run("profile", tmp_path / "in.json", "-o", tmp_path / "out.folded", "--no-search", "-s", symbols)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out.folded").read_text() == "[no frames] 1\nJS;main;outer;inner 4\n"
-    assert "5 markers and counters of the input are left out" in done.stderr
+    assert "5 markers, counters and allocations of the input are left out" in done.stderr
 
 
 @pytest.mark.parametrize("code_id", ["5CF2591C1F8000", "5CF2591C6859000", None])

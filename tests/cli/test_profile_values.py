@@ -289,3 +289,42 @@ def test_times_of_several_firefox_profiles(callsign, tmp_path):
     for order in (sources, sources[::-1]):
         data, _ = profile_of(callsign, tmp_path, [json.dumps(source) for source in order], "out.pb")
         assert times_of(data) == [2000 * 10**6, 0, 5 * 10**6]
+
+
+# ---- build ids, and what is left out ----
+
+
+IDS = ["Go/build-id", "abc", "0" * 70 + "f1", "0" * 70 + "f2", "11223344", "aabb-ccdd"]
+
+
+@pytest.mark.parametrize("middle", ["m.pb", "m.otlp", "m.otlp.json"])
+def test_build_ids_stay(callsign, tmp_path, middle):
+    """What is not hexadecimal vanished, and what is longer than 32 bytes was cut: mappings that differ in such ids only were one."""
+    strings = ["", "samples", "count", "/nowhere/app", *IDS]
+    source = message((1, message((1, 1), (2, 2))))
+    for i in range(len(IDS)):
+        source += message((2, message((1, packed([i + 1])), (2, packed([1])))), (4, message((1, i + 1), (2, i + 1), (3, 0x1000))),
+                          (3, message((1, i + 1), (2, 0x1000), (3, 0x2000), (5, 3), (6, i + 4))))
+    source += b"".join(message((6, text)) for text in strings)
+    data, _ = profile_of(callsign, tmp_path, source, middle)
+    profile = Pprof(profile_of(callsign, tmp_path, data, "out.pb")[0])
+    assert [m["build_id"] for m in profile.mappings.values()] == [*IDS[:5], "aabbccdd"]
+    assert sorted(stack[0]["mapping"]["build_id"] for stack, _, _ in profile.samples) == sorted([*IDS[:5], "aabbccdd"])
+
+
+def test_code_ids_of_firefox_stay(callsign, tmp_path):
+    given = json.loads(firefox(["1"] * len(IDS)))
+    given["libs"] = [{"name": "app", "path": "/nowhere/app.so", "codeId": text} for text in IDS]
+    count = len(IDS)
+    given["threads"][0]["frameTable"]["address"] = [0x1000] * count
+    given["threads"][0]["funcTable"]["resource"] = list(range(count))
+    given["threads"][0]["resourceTable"] = {"length": count, "lib": list(range(count)), "name": [0] * count}
+    out = json.loads(profile_of(callsign, tmp_path, json.dumps(given), "out.json")[0])
+    assert [lib["codeId"] for lib in out["libs"]] == [*IDS[:5], "aabbccdd"]
+
+
+def test_allocations_of_firefox_are_counted(callsign, tmp_path):
+    given = json.loads(firefox(["1"]))
+    table = {"length": 3, "time": [1, 2, 3], "weight": [8, 8, -8], "weightType": "bytes", "stack": [0, 0, 0]}
+    given["threads"][0].update(nativeAllocations=table, jsAllocations={**table, "length": 2}, markers={"length": 1})
+    assert "6 markers, counters and allocations of the input are left out" in profile_of(callsign, tmp_path, json.dumps(given), "out.pb")[1]
