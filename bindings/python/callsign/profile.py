@@ -52,8 +52,9 @@ class Sample(NamedTuple):
     pid: int
     thread: str
     tid: int
-    labels: dict[str, str | int]
-    """As pprof has them; numbers with their unit in the key, such as "bytes (bytes)"."""
+    labels: dict[str, str | int | list[str | int]]
+    """As pprof has them; numbers with their unit in the key, such as "bytes (bytes)". A key with several labels has a list of their values,
+    in their order."""
 
 
 class Named(NamedTuple):
@@ -151,8 +152,9 @@ class Profile:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Numbers of samples (as read), distinct_samples (as kept), stacks, locations, modules, inputs, and of things left_out that
-        the reader met and cannot keep, such as markers."""
+        """Numbers of samples (as read), distinct_samples (as kept), stacks, locations, modules, inputs, of things left_out that
+        the reader met and cannot keep, such as markers, and of lost_lines, which do not fit into 32 bits. weight_scale: what weights with
+        fractions of the last input were taken times ("samples x10"); 1 for all others."""
         return self._native.sizes()
 
     @property
@@ -167,9 +169,7 @@ class Profile:
         first = 0
         while rows := self._native.samples(first, _CHUNK):
             for number, (stack, values, time_ns, (process, pid, thread, tid)) in enumerate(rows, first):
-                labels = {key if isinstance(value, str) or not unit else f"{key} ({unit})": value
-                          for key, value, unit in self._native.labels(number)}
-                yield Sample(stacks.get(stack), dict(zip(names, values)), time_ns, process, pid, thread, tid, labels)
+                yield Sample(stacks.get(stack), dict(zip(names, values)), time_ns, process, pid, thread, tid, _labels(self._native.labels(number)))
             first += len(rows)
 
     def __iter__(self) -> Iterator[Sample]:
@@ -263,6 +263,13 @@ def _format_number(name: str | None, *, reading: bool = False) -> int:
     if name not in _FORMATS or (reading and name not in _READ):
         raise ValueError(f"{name!r} is not a format that can be {'read' if reading else 'written'}: {', '.join(_READ if reading else _FORMATS)}")
     return _FORMATS[name]
+
+
+def _labels(rows: list[tuple[str, str | int, str]]) -> dict[str, str | int | list[str | int]]:
+    values: dict[str, list[str | int]] = {}
+    for key, value, unit in rows:
+        values.setdefault(key if isinstance(value, str) or not unit else f"{key} ({unit})", []).append(value)
+    return {key: found if len(found) > 1 else found[0] for key, found in values.items()}
 
 
 def _value_names(types: list[tuple[str, str]]) -> list[str]:

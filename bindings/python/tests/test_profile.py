@@ -1,5 +1,6 @@
 """callsign.Profile: reads, symbolicates, iterates, writes, as an Arrow table."""
 import gzip
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import callsign
 from conftest import ROOT
 
 sys.path.append(str(ROOT / "tests" / "cli"))
-from profile_bytes import Pprof, pprof  # noqa: E402
+from profile_bytes import Pprof, message, pprof  # noqa: E402
 
 
 @pytest.fixture
@@ -46,6 +47,29 @@ def test_names_are_those_of_lookups(profile, folder, index, addresses):
     assert samples[0].stack is samples[1].stack
     assert (samples[0].labels, samples[1].labels) == ({}, {"thread": "worker"})
     assert str(samples[3].stack[0]) == "orders+0xffff0"
+
+
+def test_labels_of_one_key():
+    """One of them was kept, of pprof's k:[a b]."""
+    mapping = (0, 0x100000, 0, "/nowhere/app", "")
+    with callsign.Profile() as profile:
+        profile.read_bytes(pprof([([0x1000], [1])], [mapping], labels={0: [("k", "a"), ("other", "x"), ("k", "b")]}))
+        sample, = profile
+    assert sample.labels == {"k": ["a", "b"], "other": "x"}
+
+
+def test_what_was_changed_is_counted():
+    """Lines that do not fit, and weights with fractions."""
+    lines = message((1, message((1, 1), (2, 2))), (2, message((1, b"\x01"), (2, b"\x05"))), (4, message((1, 1), (4, message((1, 1), (2, -1))))),
+                    (5, message((1, 1), (2, 1))), (6, ""), (6, "samples"), (6, "count"))
+    thread = {"name": "main", "samples": {"length": 1, "stack": [None], "weight": [0.5], "weightType": "samples"}}
+    firefox = json.dumps({"meta": {"preprocessedProfileVersion": 46}, "threads": [thread]})
+    with callsign.Profile() as profile:
+        profile.read_bytes(lines)
+        assert (profile.sizes["lost_lines"], profile.sizes["weight_scale"]) == (1, 1)
+        profile.read_bytes(firefox.encode())
+        assert (profile.sizes["lost_lines"], profile.sizes["weight_scale"]) == (1, 10)
+        assert [sample.values for sample in profile] == [{"samples": 5, "samples x10": 0}, {"samples": 0, "samples x10": 5}]
 
 
 def test_stored_names(source, folder):
