@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct csn_profile_counts counts;
     struct csn_store *store;
     if (size < 1) return 0;
-    struct csn_profile *profile = new_profile(data[0] & 1 ? CSN_PROFILE_EVERY_SAMPLE : 0);
+    struct csn_profile *profile = new_profile(data[0] & 1 ? CSN_PROFILE_EVERY_SAMPLE : data[0] & 64 ? CSN_PROFILE_UNIX_TIMES : 0);
     const uint32_t read_as = data[0] & 16 ? CSN_PROFILE_OTLP_JSON : data[0] & 32 ? CSN_PROFILE_LEGACY : formats[data[0] >> 1 & 3];
     csn_status status = read_bytes(profile, read_as, data + 1, size - 1, data[0] & 8 ? 7 : 65536);
     if (status == CSN_OK) {

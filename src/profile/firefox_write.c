@@ -45,6 +45,7 @@ struct firefox_writer {
     CSNI_VEC(struct func_row) funcs;
     CSNI_VEC(struct stack_row) stacks;
     struct csni_profile_table func_table;
+    int64_t start_ns;            /* Unix time that samples count from; 0: not known */
     bool failed;
 };
 
@@ -300,7 +301,7 @@ static void put_weight(struct firefox_writer *w, int64_t weight, int64_t unit) {
 
 static void put_samples(struct firefox_writer *w, const struct sample_order *samples, size_t count, uint32_t value) {
     const struct csn_profile *p = w->p;
-    const bool has_times = samples[count - 1].time_ns != 0;
+    const bool has_times = samples[0].time_ns || samples[count - 1].time_ns;
     const struct csn_str unit = p->value_count ? csni_profile_str(p, p->value_types[value].unit) : CSN_STR("count");
     const int64_t time_unit = unit_ns(unit);
     put_table(w, "samples", count);
@@ -354,11 +355,29 @@ static bool sample_before(const void *context, const void *a, const void *b) {
     return x->thread != y->thread ? x->thread < y->thread : x->time_ns < y->time_ns;
 }
 
+/* That of the profile, or of the first sample that has one. */
+static int64_t start_of(const struct csn_profile *p) {
+    int64_t first = p->time_ns;
+    for (size_t i = 0; i < p->samples.count && !p->time_ns; i++) {
+        const struct profile_sample_row *row = &p->samples.items[i];
+        const bool is_unix = p->inputs.items[row->input].has_unix_times && row->time_ns > 0;
+        if (is_unix && (!first || row->time_ns < first)) first = row->time_ns;
+    }
+    return first;
+}
+
+/* Since the start; times that are no Unix times count from it already. */
+static int64_t sample_time(const struct firefox_writer *w, const struct profile_sample_row *row) {
+    int64_t since = row->time_ns;
+    if (since && w->p->inputs.items[row->input].has_unix_times && __builtin_sub_overflow(since, w->start_ns, &since)) return 0;
+    return since;
+}
+
 static void put_threads(struct firefox_writer *w, uint32_t value) {
     const size_t count = w->p->samples.count;
     for (size_t i = 0; i < count; i++) {
         const struct profile_sample_row *row = &w->p->samples.items[i];
-        w->samples[i] = (struct sample_order){ row->thread, (uint32_t)i, row->time_ns };
+        w->samples[i] = (struct sample_order){ row->thread, (uint32_t)i, sample_time(w, row) };
     }
     csni_merge_sort(w->samples, w->samples + count, count, sizeof *w->samples, sample_before, NULL);
     for (size_t i = 0, next; i < count && !w->failed; i = next) {
@@ -410,9 +429,9 @@ static void put_meta(struct firefox_writer *w) {
     put(w, "{\"meta\":{\"interval\":");
     put_ms(w, p->period > 0 && csni_str_equal(csni_profile_str(p, p->period_unit), CSN_STR("nanoseconds")) ? p->period : 1000000);
     put(w, ",\"startTime\":");
-    put_ms(w, p->time_ns);
+    put_ms(w, w->start_ns);
     put(w, ",\"processType\":0,\"product\":");
-    put_string(w, p->inputs.count ? base_of(csni_profile_str(p, p->inputs.items[0])) : CSN_STR("profile"));
+    put_string(w, p->inputs.count ? base_of(csni_profile_str(p, p->inputs.items[0].name)) : CSN_STR("profile"));
     put(w, ",\"stackwalk\":1,\"debug\":false,\"version\":24,\"preprocessedProfileVersion\":");
     put_number(w, PROFILE_VERSION);
     put(w, ",\"symbolicated\":true,\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}]"
@@ -445,7 +464,7 @@ static struct stamped *new_stamps(const struct csn_profile *p, size_t count) {
 }
 
 csn_status csni_firefox_write(struct csn_profile *p, struct profile_out *out, struct csn_error *err) {
-    struct firefox_writer w = { .p = p, .out = out, .err = err };
+    struct firefox_writer w = { .p = p, .out = out, .err = err, .start_ns = start_of(p) };
     w.reached.alloc = w.string_list.alloc = w.resource_list.alloc = w.frames.alloc = w.funcs.alloc = w.stacks.alloc = p->alloc;
     w.func_table.alloc = p->alloc;
     CSNI_TRY(add_hex_names(&w));

@@ -298,7 +298,8 @@ static void put_title(struct page_writer *w, const char *title) {
     const struct csn_profile *p = w->p;
     put(w, "{\"title\":");
     if (title) csni_profile_put_json(w->out, csni_str(title), true);
-    else csni_profile_put_json(w->out, p->inputs.count == 1 ? csni_profile_str(p, p->inputs.items[0]) : CSN_STR("profiles"), true);
+    else if (p->inputs.count == 1) csni_profile_put_json(w->out, csni_profile_str(p, p->inputs.items[0].name), true);
+    else csni_profile_put_json(w->out, CSN_STR("profiles"), true);
     put(w, ",\"unit\":");
     csni_profile_put_json(
         w->out, p->value_count ? csni_profile_str(p, p->value_types[csni_profile_shown_value(p)].unit) : CSN_STR("count"), true);
@@ -306,7 +307,7 @@ static void put_title(struct page_writer *w, const char *title) {
     for (uint32_t i = 0; i < w->input_count; i++) {
         const bool is_rest = i + 1 == PAGE_INPUTS && p->inputs.count > PAGE_INPUTS;
         if (i) put(w, ",");
-        csni_profile_put_json(w->out, is_rest ? CSN_STR("all others") : csni_profile_str(p, p->inputs.items[i]), true);
+        csni_profile_put_json(w->out, is_rest ? CSN_STR("all others") : csni_profile_str(p, p->inputs.items[i].name), true);
     }
     put(w, "],\"left_out\":");
     csni_profile_put_decimal(w->out, (int64_t)w->left_out);

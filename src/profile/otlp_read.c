@@ -427,6 +427,7 @@ static csn_status read_resource_profiles(struct otlp_reader *r, struct csni_span
 
 csn_status csni_otlp_read(struct csn_profile *p, struct csni_span bytes, struct csn_error *err) {
     struct otlp_reader r = { .p = p, .err = err, .all = bytes };
+    p->inputs.items[p->inputs.count - 1].has_unix_times = true;
     r.strings.items.alloc = r.functions.items.alloc = r.mappings.items.alloc = r.locations.items.alloc = r.stacks.items.alloc =
         p->alloc;
     r.attributes.alloc = r.stack.alloc = r.values.alloc = r.times.alloc = r.labels.alloc = p->alloc;

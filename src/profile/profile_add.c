@@ -39,10 +39,10 @@ csn_status csni_profile_string(struct csn_profile *p, struct csn_str text, uint3
 /* ---- inputs and value types ---- */
 
 csn_status csn_profile_begin_input(struct csn_profile *p, struct csn_str name, struct csn_error *err) {
-    uint32_t number;
-    CSNI_TRY(csni_profile_string(p, name, &number, err));
+    struct profile_input input = { .has_unix_times = false };
+    CSNI_TRY(csni_profile_string(p, name, &input.name, err));
     p->weight_scale = 1;
-    return csni_vec_push(&p->inputs, number) ? CSN_OK : csni_fail_memory(err, sizeof number);
+    return csni_vec_push(&p->inputs, input) ? CSN_OK : csni_fail_memory(err, sizeof input);
 }
 
 /* Samples that were read before have 0 for the new types. */
@@ -100,7 +100,8 @@ static bool module_equals(const void *context, uint32_t number, const void *key)
     const struct csn_profile *p = context;
     const struct profile_module *a = &p->modules.items[number], *b = key;
     return a->path == b->path && a->start == b->start && a->end == b->end && a->file_off == b->file_off
-           && a->build_id_text == b->build_id_text && a->build_id_size == b->build_id_size && memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+           && a->build_id_text == b->build_id_text && a->build_id_size == b->build_id_size
+           && memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
 }
 
 csn_status csn_profile_add_module(struct csn_profile *p, const struct csn_profile_module *given, uint32_t *out,

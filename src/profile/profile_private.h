@@ -91,6 +91,11 @@ struct profile_sample_row {
     int64_t time_ns;
 };
 
+struct profile_input {
+    uint32_t name;
+    bool has_unix_times;         /* of samples, where they are not added up; others count from something else */
+};
+
 struct profile_value_type {
     uint32_t type, unit;
 };
@@ -112,7 +117,7 @@ struct csn_profile {
     CSNI_VEC(struct profile_thread) threads;       /* 0: not known */
     CSNI_VEC(struct profile_sample_row) samples;
     CSNI_VEC(int64_t) values;                      /* value_stride for each sample */
-    CSNI_VEC(uint32_t) inputs;                     /* their names */
+    CSNI_VEC(struct profile_input) inputs;
     CSNI_VEC(uint32_t) missing;                    /* modules without an index */
     struct csni_profile_table string_table, module_table, function_table, location_table, node_table, thread_table, sample_table,
         label_table;

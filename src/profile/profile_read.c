@@ -8,8 +8,8 @@
 #include "profile/legacy_read.h"
 #include "profile/proto_wire.h"
 
-/* The bytes of hexadecimal digits, with dashes between them or without, as far as there is room. False: the bytes do not tell all of
- * the text; *size is 0 if it is no such number. */
+/* The bytes of hexadecimal digits, with dashes between them or without, as far as there is room. False: the bytes do not tell
+ * all of the text; *size is 0 if it is no such number. */
 static bool read_build_id(struct csn_str text, uint8_t bytes[CSN_BUILD_ID_MAX], size_t *size) {
     size_t digits = 0;
     *size = 0;

@@ -64,9 +64,13 @@ def test_units_of_firefox(callsign, tmp_path):
         assert (samples["weight"], samples["weightType"]) == ([7], wanted)
 
 
+def gperftools(period_us):
+    words = [0, 3, 0, period_us, 0, 5, 1, 0x1000, 2, 1, 0x2000, 1, 1, 0x3000, 0, 1, 0]
+    return struct.pack(f"<{len(words)}Q", *words)
+
+
 def test_cpu_profiles_of_gperftools_for_firefox(callsign, tmp_path):
-    words = [0, 3, 0, 10000, 0, 5, 1, 0x1000, 2, 1, 0x2000, 1, 1, 0x3000, 0, 1, 0]
-    samples = samples_of(profile_of(callsign, tmp_path, struct.pack(f"<{len(words)}Q", *words), "out.json")[0])
+    samples = samples_of(profile_of(callsign, tmp_path, gperftools(10000), "out.json")[0])
     assert (samples["weight"], samples["weightType"]) == ([50, 20, 10], "tracing-ms")
 
 
@@ -235,6 +239,17 @@ def test_times_of_firefox_are_unix_times_in_otlp(callsign, tmp_path):
     assert otlp_samples(data) == [[([1], [1700000000000500000], []), ([2], [1700000000001250000], [])]]
 
 
+@pytest.mark.parametrize("start", ["1700000000000000000", "0"])
+def test_times_of_otlp_count_from_the_start_in_firefox(callsign, tmp_path, start):
+    """They were Unix times beside a startTime: twice as late."""
+    times = ["1700000000000500000", "1700000000001250000"]
+    given = otlp_json([{"stackIndex": 1, "values": ["1", "2"], "timestampsUnixNano": times}], timeUnixNano=start)
+    data, _ = profile_of(callsign, tmp_path, json.dumps(given), "out.json")
+    first = 1700000000000 if start != "0" else 1700000000000.5
+    assert (json.loads(data)["meta"]["startTime"], samples_of(data)["time"]) == (first, [0.5, 1.25] if start != "0" else [0, 0.75])
+    assert otlp_samples(profile_of(callsign, tmp_path, data, "out.otlp.json")[0])[0][0][1] == [int(time) for time in times]
+
+
 @pytest.mark.parametrize("start, text", [(0, None), (1, "a 1/1 [000] 12.5: 1 cpu-clock: \n\t1004 f (app)\n\na 1/1 [000] 13.5: 1 cpu-clock: \n\t1004 f (app)\n\n")])
 def test_times_of_other_clocks_are_no_unix_times(callsign, tmp_path, start, text):
     """Of perf, since the machine's start; of Firefox profiles that do not tell when they began."""
@@ -289,6 +304,12 @@ def test_times_of_several_firefox_profiles(callsign, tmp_path):
     for order in (sources, sources[::-1]):
         data, _ = profile_of(callsign, tmp_path, [json.dumps(source) for source in order], "out.pb")
         assert times_of(data) == [2000 * 10**6, 0, 5 * 10**6]
+
+
+def test_times_of_several_legacy_profiles(callsign, tmp_path):
+    """The last one's period was taken."""
+    for periods in ((10000, 20000), (20000, 10000)):
+        assert times_of(profile_of(callsign, tmp_path, [gperftools(period) for period in periods], "out.pb")[0]) == [0, 0, 20000000]
 
 
 # ---- build ids, and what is left out ----

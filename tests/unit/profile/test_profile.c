@@ -330,7 +330,8 @@ static csn_status write_one(void *context, const struct csn_allocator *alloc) {
     const uint32_t *format = context;
     struct csn_profile *p, *again;
     struct csn_bytes bytes;
-    TRY(create_filled(alloc, *format == CSN_PROFILE_FIREFOX ? CSN_PROFILE_EVERY_SAMPLE : 0, &p));
+    const bool has_times = *format == CSN_PROFILE_FIREFOX || *format == CSN_PROFILE_OTLP;
+    TRY(create_filled(alloc, has_times ? CSN_PROFILE_EVERY_SAMPLE : 0, &p));
     csn_status status = csn_profile_write(p, *format, NULL, &bytes, NULL);
     csn_profile_destroy(p);
     if (status < 0) return status;
@@ -346,6 +347,45 @@ static void out_of_memory(void **state) {
     (void)state;
     for (uint32_t format = CSN_PROFILE_PPROF; format <= CSN_PROFILE_OTLP_JSON; format++)
         for (int then_all = 0; then_all < 2; then_all++) assert_true(test_allocator_sweep(write_one, &format, then_all) > 10);
+}
+
+/* Weights with fractions, and a build id that is no number. */
+static csn_status read_firefox(void *context, const struct csn_allocator *alloc) {
+    static const char text[] =
+        "{\"meta\":{\"preprocessedProfileVersion\":46,\"startTime\":1.5},\"libs\":[{\"path\":\"/a.so\",\"codeId\":\"a/b\"}],"
+        "\"threads\":[{\"name\":\"t\",\"samples\":{\"stack\":[null,null],\"time\":[0,0.25],\"weight\":[0.5,2],"
+        "\"weightType\":\"bytes\"}}]}";
+    const struct csn_bytes bytes = { .ptr = (uint8_t *)(uintptr_t)text, .size = sizeof text - 1 };
+    struct csn_profile_sizes sizes;
+    struct csn_profile_sample sample;
+    struct csn_str type, unit;
+    struct csn_profile *p;
+    const uint32_t *flags = context;
+    struct csn_profile_options options = CSN_PROFILE_OPTIONS_INIT;
+    struct memory_input input = { bytes.ptr, bytes.size, 7 };
+    options.allocator = alloc;
+    options.flags = *flags;
+    TRY(csn_profile_create(&options, &p, NULL));
+    csn_status status = csn_profile_read(p, CSN_PROFILE_DETECT, CSN_STR("memory"), read_memory, &input, NULL);
+    if (status < 0) csn_profile_destroy(p);
+    TRY(status);
+    csn_profile_get_sizes(p, &sizes);
+    assert_int_equal(sizes.weight_scale, 10);
+    assert_int_equal(csn_profile_get_value_type(p, 0, &type, &unit), CSN_OK);
+    expect_text(type, "bytes x10");
+    expect_text(unit, "count");
+    assert_int_equal(csn_profile_get_sample(p, sizes.distinct_samples - 1, &sample), CSN_OK);
+    assert_int_equal(sizes.distinct_samples, *flags ? 2 : 1);
+    assert_int_equal(sample.values[0], *flags ? 20 : 25);
+    assert_int_equal(sample.time_ns, *flags == CSN_PROFILE_UNIX_TIMES ? 1750000 : *flags ? 250000 : 0);
+    csn_profile_destroy(p);
+    return CSN_OK;
+}
+
+static void weights_with_fractions(void **state) {
+    static uint32_t flags[] = { 0, CSN_PROFILE_EVERY_SAMPLE, CSN_PROFILE_UNIX_TIMES };
+    (void)state;
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) assert_true(test_allocator_sweep(read_firefox, &flags[i], 0) > 10);
 }
 
 static csn_status symbolicate_one(void *context, const struct csn_allocator *alloc) {
@@ -382,7 +422,7 @@ int main(void) {
         cmocka_unit_test(there_and_back),        cmocka_unit_test(arguments),
         cmocka_unit_test(input_limit),           cmocka_unit_test(out_of_memory),
         cmocka_unit_test(out_of_memory_symbolicating), cmocka_unit_test(legacy_values), cmocka_unit_test(kinds_of_input),
-        cmocka_unit_test(legacy_out_of_memory),
+        cmocka_unit_test(legacy_out_of_memory), cmocka_unit_test(weights_with_fractions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
