@@ -170,6 +170,7 @@ static bool read_exponent(struct csni_span text, int64_t *out) {
 
 bool csni_json_decimal(struct csni_span value, struct json_decimal *out) {
     *out = (struct json_decimal){ .negative = value.size && value.ptr[0] == '-' };
+    if (!value.size) return false;
     const uint8_t *p = value.ptr + out->negative, *end = value.ptr + value.size, *first = NULL, *last = NULL, *point = NULL;
     int64_t exponent = 0;
     size_t before_point = 0, all = 0, first_at = 0, last_at = 0;
