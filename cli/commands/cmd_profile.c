@@ -122,7 +122,8 @@ static void report_summary(const struct csn_profile *profile, const struct csn_p
         cli_report("%llu addresses are of merged functions: in %llu frames of stacks the callers decide, in %llu they do not",
                    (unsigned long long)counts->merged, (unsigned long long)counts->chosen, (unsigned long long)counts->undecided);
     if (sizes.lost_lines)
-        cli_report("%llu lines and columns of the input do not fit into 32 bits, and are not known", (unsigned long long)sizes.lost_lines);
+        cli_report("%llu lines and columns of the input do not fit into 32 bits, and are not known",
+                   (unsigned long long)sizes.lost_lines);
     if (sizes.left_out)
         cli_report("%llu markers, counters and allocations of the input are left out", (unsigned long long)sizes.left_out);
 }
