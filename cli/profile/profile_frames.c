@@ -108,12 +108,23 @@ static bool place_in_module(struct profile_frames *frames, const struct stack_mo
 }
 
 /* Before the frame itself. `next`: the first of the names that is not of a frame before. */
-static bool add_inlined_names(struct profile_frames *frames, size_t i, bool has_index, size_t *next) {
+static bool add_inlined_names(struct profile_frames *frames, size_t i, bool are_known, size_t *next) {
     for (; *next < frames->inlined_count && frames->inlined[*next].frame <= i; ++*next)
-        if (!has_index && frames->inlined[*next].frame == i &&
+        if (!are_known && frames->inlined[*next].frame == i &&
             !profile_frames_add_name(frames, frames->inlined[*next].name))
             return false;
     return true;
+}
+
+/* Whether the index brings the inlined calls along: a function that it has by its symbol alone has none. */
+static bool index_knows_calls(struct stack_session *session, const struct stack_module *module,
+                              const struct csn_profile_location *location) {
+    const struct csn_index *index = session_index(session, (uint32_t)(module - session->modules->items));
+    const bool is_call = location->flags & (CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER);
+    struct csn_frame frame;
+    size_t count = 0;
+    if (!index || csn_index_lookup(index, location->value - is_call, &frame, 1, &count, NULL) != CSN_OK) return false;
+    return count > 1 || (count == 1 && frame.name.len && frame.line);
 }
 
 static bool locate_frame(struct profile_frames *frames, size_t i, size_t *next_inlined) {
@@ -134,8 +145,10 @@ static bool locate_frame(struct profile_frames *frames, size_t i, size_t *next_i
     else module = covering_module(session, frame->pc);
     location.kind = module ? CSN_PROFILE_AT_ADDRESS : CSN_PROFILE_AT_PC;
     location.value = frame->pc - (module && !(frame->flags & CSN_STACK_ADDRESS) ? module->bias : 0);
+    const bool has_inlined = *next_inlined < frames->inlined_count;
+    const bool are_known = has_inlined && module && index_knows_calls(session, module, &location);
+    if (!add_inlined_names(frames, i, are_known, next_inlined)) return false;
     const bool has_index = module && session_index(session, (uint32_t)(module - session->modules->items));
-    if (!add_inlined_names(frames, i, has_index, next_inlined)) return false;
     if (module && !has_index && frames->file_offsets[i] != NO_FILE_OFFSET) {
         location.kind = CSN_PROFILE_AT_PC;
         location.value = frames->file_offsets[i];

@@ -89,6 +89,20 @@ def test_inlined_calls_of_perf_without_an_index(callsign, tmp_path, module, plac
     assert (tmp_path / "out.folded").read_text() == "main;square;inner;deepest 2\n"
 
 
+@pytest.mark.parametrize("function, out", [
+    ({"start": 0x9000, "size": 0x40, "name": "far", "line": 1}, "main;leaf;in1 1\n"),
+    ({"start": 0x1000, "size": 0x40, "name": "symbol"}, "main;symbol;in1 1\n"),
+    ({"start": 0x1000, "size": 0x40, "name": "leaf", "line": 1}, "main;leaf 1\n"),
+    ({"start": 0x1000, "size": 0x40, "name": "leaf", "line": 1, "inlined": [{"offset": 0, "size": 0x10, "name": "own", "call_line": 2}]},
+     "main;leaf;own 1\n")])
+def test_inlined_calls_of_perf_that_the_index_lacks(callsign, tmp_path, function, out):
+    """The index of the module does not have the address, or by a symbol alone: the call that perf tells was lost."""
+    gsym_make.write(tmp_path / "app.gsym", [function])
+    text = ("app 1/1 1.0:     1 cycles: \n\t            1004 in1 (inlined)\n\t            1004 leaf (/nowhere/app)\n"
+            "\t            2010 main (/nowhere/app)\n\n")
+    assert convert(callsign, tmp_path, tmp_path, text, "out.folded").decode() == out
+
+
 @pytest.mark.parametrize("size", [1021, 1022, 1023, 5000])
 def test_long_names(callsign, tmp_path, size):
     """The text of a name is one longer than its buffer, just fits, or is much longer."""
