@@ -128,6 +128,15 @@ static void report_summary(const struct csn_profile *profile, const struct csn_p
         cli_report("%llu markers, counters and allocations of the input are left out", (unsigned long long)sizes.left_out);
 }
 
+/* Not part of the summary: -q is no wish for numbers that are not those of the input. */
+static void report_cut_sums(const struct csn_profile *profile, const char *path) {
+    struct csn_profile_sizes sizes;
+    csn_profile_get_sizes(profile, &sizes);
+    if (!sizes.sums_cut) return;
+    cli_error(path, "sums have more than 64 bits: %llu additions gave %lld or %lld instead", (unsigned long long)sizes.sums_cut,
+              (long long)INT64_MAX, (long long)INT64_MIN);
+}
+
 static bool convert_profile(struct csn_profile *profile, struct stack_session *session, const struct profile_values *values,
                             const struct profile_format *to) {
     struct csn_profile_symbolicate_options how = CSN_PROFILE_SYMBOLICATE_OPTIONS_INIT;
@@ -143,6 +152,7 @@ static bool convert_profile(struct csn_profile *profile, struct stack_session *s
         cli_error_status(NULL, status, &err);
         return false;
     }
+    report_cut_sums(profile, values->out);
     if (values->explain) report_modules(profile, &counts);
     if (!values->quiet) report_summary(profile, &counts);
     return true;

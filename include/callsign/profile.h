@@ -189,7 +189,9 @@ struct csn_profile_sizes {
     uint64_t weight_scale;       /* of the last input: its weights have fractions and are taken times this, a power of ten, as the
                                   * name of their type says ("samples x10"); 1: as they are */
     uint64_t lost_lines;         /* lines and columns that do not fit into 32 bits: they are not known */
-    uint64_t reserved[2];
+    uint64_t sums_cut;           /* additions of values, by readers and writers, whose sums have more than 64 bits: such a sum is
+                                  * the largest number of its sign */
+    uint64_t reserved[1];
 };
 CSN_API void csn_profile_get_sizes(const struct csn_profile *profile, struct csn_profile_sizes *out);
 

@@ -103,6 +103,7 @@ struct folded_writer {
     struct csni_buffer line, other;
     struct folded_row *rows; /* and as many spare ones */
     size_t count, row_count;
+    uint64_t sums_cut;
     uint32_t *path;
 };
 
@@ -118,7 +119,7 @@ static void gather_rows(struct folded_writer *w) {
     for (size_t i = 0, next; i < w->count; i = next) {
         struct folded_row row = { .stack = rows[i].stack };
         for (next = i; next < w->count && rows[next].stack == row.stack; next++)
-            csni_profile_add_value(&row.value, rows[next].value);
+            w->sums_cut += !csni_profile_add_value(&row.value, rows[next].value);
         if (row.value) rows[w->row_count++] = row;
     }
 }
@@ -141,7 +142,7 @@ static bool join_rows(struct folded_writer *w) {
         bool is_same = last && last->hash == rows[i].hash;
         if (is_same && (!put_row(w, &w->line, last) || !put_row(w, &w->other, &rows[i]))) return false;
         is_same = is_same && w->line.size == w->other.size && memcmp(w->line.bytes, w->other.bytes, w->line.size) == 0;
-        if (is_same) csni_profile_add_value(&last->value, rows[i].value);
+        if (is_same) w->sums_cut += !csni_profile_add_value(&last->value, rows[i].value);
         else rows[kept++] = rows[i];
     }
     w->row_count = kept;
@@ -167,6 +168,7 @@ csn_status csni_folded_write(struct csn_profile *p, struct profile_out *out, str
     w.path = csni_alloc_zeroed(p->alloc, depth, sizeof *w.path);
     if (w.rows && w.path) gather_rows(&w);
     const bool good = w.rows && w.path && join_rows(&w) && write_rows(&w, out);
+    p->sums_cut += w.sums_cut;
     csni_free(p->alloc, w.rows, (2 * w.count + 1) * sizeof *w.rows);
     csni_free(p->alloc, w.path, depth * sizeof *w.path);
     csni_buffer_deinit(&w.line);

@@ -158,7 +158,7 @@ static void build_page(struct page_writer *w) {
         const struct profile_sample_row *row = &p->samples.items[i];
         const int64_t value = p->values.items[i * p->value_stride + value_type];
         const uint32_t input = row->input < w->input_count ? row->input : w->input_count - 1;
-        csni_profile_add_value(&w->selfs.items[w->page_nodes[row->stack] - 1].by_input[input], value);
+        w->p->sums_cut += !csni_profile_add_value(&w->selfs.items[w->page_nodes[row->stack] - 1].by_input[input], value);
         count_lines(w, i, input, value);
     }
 }

@@ -110,7 +110,7 @@ csn_status csni_legacy_add_sample(struct legacy_places *l, const uint32_t *types
     CSNI_TRY(csni_profile_label_set(l->p, &label, block_bytes > 0, &row.labels, l->err));
     int64_t *to = csni_profile_sample(l->p, &row, l->err);
     if (!to) return l->err ? l->err->code : CSN_E_MEMORY;
-    for (uint32_t i = 0; i < count; i++) csni_profile_add_value(&to[types[i]], values[i]);
+    for (uint32_t i = 0; i < count; i++) l->p->sums_cut += !csni_profile_add_value(&to[types[i]], values[i]);
     l->stack.count = 0;
     return CSN_OK;
 }

@@ -306,12 +306,12 @@ static csn_status add_observation(struct otlp_reader *r, struct profile_sample_r
     row->time_ns = (int64_t)time;
     int64_t *twin = find_twin(r, row);
     if (twin) {
-        csni_profile_add_value(&twin[type], value);
+        r->p->sums_cut += !csni_profile_add_value(&twin[type], value);
         return CSN_OK;
     }
     int64_t *values = csni_profile_sample(r->p, row, r->err);
     if (!values) return r->err ? r->err->code : CSN_E_MEMORY;
-    csni_profile_add_value(&values[type], value);
+    r->p->sums_cut += !csni_profile_add_value(&values[type], value);
     return CSN_OK;
 }
 

@@ -164,7 +164,7 @@ static csn_status read_sample(struct pprof_reader *r, struct csni_span bytes) {
     }
     int64_t *values = csni_profile_sample(r->p, &row, r->err);
     if (!values) return r->err ? r->err->code : CSN_E_MEMORY;
-    for (uint32_t i = 0; i < count; i++) csni_profile_add_value(&values[r->first_value + i], r->values.items[i]);
+    for (uint32_t i = 0; i < count; i++) r->p->sums_cut += !csni_profile_add_value(&values[r->first_value + i], r->values.items[i]);
     return CSN_OK;
 }
 
@@ -398,7 +398,7 @@ static csn_status resolve_types(struct pprof_reader *r) {
         int64_t *values = p->values.items + i * p->value_stride, own[PROFILE_VALUE_TYPES_MAX];
         memcpy(own, values + r->first_value, r->most_values * sizeof *own);
         memset(values + r->first_value, 0, r->most_values * sizeof *own);
-        for (uint32_t k = 0; k < r->most_values; k++) csni_profile_add_value(&values[places[k]], own[k]);
+        for (uint32_t k = 0; k < r->most_values; k++) p->sums_cut += !csni_profile_add_value(&values[places[k]], own[k]);
     }
     return CSN_OK;
 }

@@ -350,6 +350,6 @@ csn_status csn_profile_add_sample(struct csn_profile *p, const struct csn_profil
     }
     int64_t *values = csni_profile_sample(p, &row, err);
     if (!values) return err ? err->code : CSN_E_MEMORY;
-    for (uint32_t i = 0; i < sample->value_count; i++) csni_profile_add_value(&values[i], sample->values[i]);
+    for (uint32_t i = 0; i < sample->value_count; i++) p->sums_cut += !csni_profile_add_value(&values[i], sample->values[i]);
     return CSN_OK;
 }

@@ -127,7 +127,7 @@ struct csn_profile {
     uint32_t drop_frames, keep_frames, doc_url;      /* the same: expressions and an address that pprof's readers use */
     int64_t time_ns, duration_ns, period;
     CSNI_VEC(uint32_t) comments;
-    uint64_t samples_read, left_out, lost_lines, weight_scale;
+    uint64_t samples_read, left_out, lost_lines, weight_scale, sums_cut;
 };
 
 /* What an input says of itself; 0: nothing. */
@@ -168,9 +168,11 @@ void csni_profile_add_times(struct csn_profile *profile, const struct profile_ti
 int64_t *csni_profile_sample(struct csn_profile *profile, const struct profile_sample_row *row, struct csn_error *err);
 /* Space for `stride` values in each sample. False: no memory. */
 bool csni_profile_widen_values(struct csn_profile *profile, uint32_t stride);
-/* A sum beyond 64 bits is the largest of its sign. */
-static inline void csni_profile_add_value(int64_t *sum, int64_t value) {
-    if (__builtin_add_overflow(*sum, value, sum)) *sum = value < 0 ? INT64_MIN : INT64_MAX;
+/* A sum beyond 64 bits is the largest of its sign: false. */
+static inline bool csni_profile_add_value(int64_t *sum, int64_t value) {
+    if (!__builtin_add_overflow(*sum, value, sum)) return true;
+    *sum = value < 0 ? INT64_MIN : INT64_MAX;
+    return false;
 }
 
 #endif

@@ -319,6 +319,31 @@ def test_sums_beyond_64_bits(callsign, symbols, tmp_path, middle):
     assert sorted(convert(callsign, symbols, tmp_path, data, "out.folded").decode().splitlines()) == [f"a;b {2 ** 63 - 1}", "a;c 7"]
 
 
+@pytest.mark.parametrize("name", ["a.folded", "a.pb", "a.otlp"])
+@pytest.mark.parametrize("kind", ["folded", "pprof"])
+def test_sums_beyond_64_bits_are_told(callsign, tmp_path, name, kind):
+    """-q, too: the numbers are not those of the input."""
+    three, two = [2 ** 62] * 3, [2 ** 62, 2 ** 62 - 1]
+    for values, is_cut in ((three, True), (two, False)):
+        if kind == "folded":
+            (tmp_path / "in").write_text("".join(f"a;b {value}\n" for value in values))
+        else:
+            (tmp_path / "in").write_bytes(pprof([([0x1004], [value]) for value in values], []))
+        done = callsign.run("profile", tmp_path / "in", "-q", "--no-search", "-o", tmp_path / name)
+        assert done.returncode == 0
+        told = f"{name}: sums have more than 64 bits: 2 additions gave {2 ** 63 - 1} or {-2 ** 63} instead\n"
+        assert done.stderr.endswith(told) if is_cut else done.stderr == ""
+
+
+def test_sums_of_lines_beyond_64_bits_are_told(callsign, tmp_path):
+    """They are added when the stacks are written: as samples they differ in a label."""
+    samples = [([0x1004], [2 ** 62]) for _ in range(3)]
+    (tmp_path / "in.pb").write_bytes(pprof(samples, [], labels={i: [("k", str(i))] for i in range(3)}))
+    for name, told in (("a.folded", True), ("a.html", True), ("a.pb", False)):
+        done = callsign.run("profile", tmp_path / "in.pb", "-q", "--no-search", "-o", tmp_path / name)
+        assert done.returncode == 0 and ("2 additions gave" in done.stderr) == told, done.stderr
+
+
 @pytest.mark.parametrize("middle", ["a.otlp", "a.otlp.json"])
 @pytest.mark.parametrize("text, heads", [(PERF, 2), (PERF.replace("250000 cpu-clock:u", "7 cycles", 1), 2), (PERF.replace("500000 cpu-clock:u", "7 cycles"), 2)])
 def test_samples_of_several_types_stay_one(callsign, symbols, tmp_path, middle, text, heads):
