@@ -11,11 +11,12 @@
 #include "ui/growing.h"
 #include "ui/text_bytes.h"
 
-/* A count, and how many billionths more: digits behind those are lost. */
+/* A count, and how many billionths more, both of one sign: digits behind those are lost. */
 enum { FRACTION_DIGITS = 9, FRACTION_WHOLE = 1000000000 };
 struct folded_count {
     int64_t whole;
-    uint32_t fraction, stack;
+    int32_t fraction;
+    uint32_t stack;
 };
 
 /* Profiles have whole numbers. Where counts have fractions, all are taken times a power of ten, once all are known. */
@@ -25,21 +26,39 @@ struct folded_counts {
     unsigned digits; /* behind the point, at most */
 };
 
-static bool read_digits(struct csn_str *text, int64_t *value) {
+static bool read_digits(struct csn_str *text, int sign, int64_t *value) {
     for (; text->len && text->ptr[0] != '.'; *text = (struct csn_str){ text->ptr + 1, text->len - 1 })
-        if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, text->ptr[0] - '0', value)) return false;
+        if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, sign * (text->ptr[0] - '0'), value))
+            return false;
     return true;
 }
 
-static bool read_folded_count(struct csn_str line, size_t at, struct folded_counts *counts, struct folded_count *out) {
-    struct csn_str text = { line.ptr + at, line.len - at };
-    if (!at || !read_digits(&text, &out->whole)) return false;
-    uint32_t unit = FRACTION_WHOLE / 10;
+/* False: it has more than 64 bits. */
+static bool read_folded_count(struct csn_str text, struct folded_counts *counts, struct folded_count *out) {
+    const int sign = text.ptr[0] == '-' ? -1 : 1;
+    if (sign < 0) text = (struct csn_str){ text.ptr + 1, text.len - 1 };
+    if (!read_digits(&text, sign, &out->whole)) return false;
+    int32_t unit = FRACTION_WHOLE / 10;
     for (size_t i = 1; i < text.len && unit; i++, unit /= 10) {
-        out->fraction += (uint32_t)(text.ptr[i] - '0') * unit;
+        out->fraction += sign * (text.ptr[i] - '0') * unit;
         if (text.ptr[i] != '0' && i > counts->digits) counts->digits = (unsigned)i;
     }
     return true;
+}
+
+/* False, with a message. */
+static bool read_count_of_line(struct csn_str line, uint64_t number, const char *path, struct folded_counts *counts,
+                               struct folded_count *out) {
+    const size_t at = folded_count_at(line);
+    if (!at) {
+        cli_error(path, "line %llu: no count after the stack: need NAME;NAME;... NUMBER", (unsigned long long)number);
+        return false;
+    }
+    const struct csn_str text = { line.ptr + at, line.len - at };
+    if (read_folded_count(text, counts, out)) return true;
+    cli_error(path, "line %llu: count %.*s has more than 64 bits: need at least %lld and at most %lld", (unsigned long long)number,
+              (int)(text.len < 64 ? text.len : 64), text.ptr, (long long)INT64_MIN, (long long)INT64_MAX);
+    return false;
 }
 
 static bool add_names(struct profile_frames *frames, struct csn_str text) {
@@ -53,10 +72,16 @@ static bool add_names(struct profile_frames *frames, struct csn_str text) {
     return true;
 }
 
+/* As `callsign profile` writes a sample whose stack is empty. */
+static bool has_no_frames(struct csn_str line, size_t end) {
+    static const char no_frames[] = "[no frames]";
+    return end == sizeof(no_frames) - 1 && memcmp(line.ptr, no_frames, end) == 0;
+}
+
 /* The elements of a line: the dialect finds those that are addresses, what lies between are names. */
 static bool read_elements(struct profile_frames *frames, struct csn_str line, size_t end, uint32_t *out_stack) {
     struct line_frame frame;
-    size_t from = 0;
+    size_t from = has_no_frames(line, end) ? end : 0;
     profile_frames_begin(frames);
     while (from < end && folded_dialect.more(frames->state, line, from, &frame)) {
         if (!add_names(frames, (struct csn_str){ line.ptr + from, frame.fill_at - from })) return false;
@@ -78,9 +103,9 @@ static bool read_folded_stack(struct profile_frames *frames, struct csn_str line
 /* ---- the samples ---- */
 
 static bool scaled_count(const struct folded_count *count, int64_t scale, int64_t *out) {
-    const int64_t part = FRACTION_WHOLE / scale;
+    const int64_t part = FRACTION_WHOLE / scale, half = count->fraction < 0 ? -(part / 2) : part / 2;
     return !__builtin_mul_overflow(count->whole, scale, out) &&
-           !__builtin_add_overflow(*out, (count->fraction + part / 2) / part, out);
+           !__builtin_add_overflow(*out, (count->fraction + half) / part, out);
 }
 
 /* The largest scale that is wanted and at which all counts have 64 bits. */
@@ -106,8 +131,9 @@ static bool add_samples(struct csn_profile *profile, const struct folded_counts 
     struct csn_profile_sample sample = { .values = values, .value_count = value_type + 1 };
     for (size_t i = 0; i < counts->count; i++) {
         sample.stack = counts->items[i].stack;
-        /* Rounded up at scale 1, it may have 64 bits. */
-        if (!scaled_count(&counts->items[i], scale, &values[value_type])) values[value_type] = INT64_MAX;
+        /* Rounded away from 0 at scale 1, it may have more than 64 bits. */
+        if (!scaled_count(&counts->items[i], scale, &values[value_type]))
+            values[value_type] = counts->items[i].whole < 0 ? INT64_MIN : INT64_MAX;
         if (csn_profile_add_sample(profile, &sample, NULL) != CSN_OK) return false;
     }
     return true;
@@ -132,8 +158,7 @@ bool profile_read_folded(struct csn_profile *profile, struct stack_session *sess
             result = LINE_FAILED;
             break;
         }
-        if (!read_folded_count(text, folded_count_at(text), &counts, &count)) {
-            cli_error(path, "line %llu: no count after the stack: need NAME;NAME;... NUMBER", (unsigned long long)input->line);
+        if (!read_count_of_line(text, input->line, path, &counts, &count)) {
             result = LINE_FAILED;
             break;
         }

@@ -54,9 +54,16 @@ static csn_status read_input(void *context, void *bytes, size_t capacity, size_t
 
 /* ---- detection ---- */
 
+/* "main;area 1e3": with a semicolon, and a last word that begins as a number does. No line of perf script ends so. */
+static bool has_wrong_count(struct csn_str line) {
+    const char *semicolon = memchr(line.ptr, ';', line.len), *blank = memrchr(line.ptr, ' ', line.len);
+    if (!semicolon || !blank || blank < semicolon || blank + 1 == line.ptr + line.len) return false;
+    return is_digit(blank[1]) || strchr("+-.", blank[1]);
+}
+
 /* "main;area 12": what ends in a blank and a number, and does not begin with a blank. */
 static bool is_folded_line(struct csn_str line) {
-    return folded_count_at(line) > 1 && line.ptr[0] != ' ' && line.ptr[0] != '\t';
+    return (folded_count_at(line) > 1 || has_wrong_count(line)) && line.ptr[0] != ' ' && line.ptr[0] != '\t';
 }
 
 /* Protobuf begins with a line feed, and may have no NUL for long; but it has other control characters. */
@@ -147,7 +154,11 @@ static bool read_kind(struct csn_profile *profile, struct stack_session *session
         return false;
     }
     drop_byte_order_mark(head);
-    if (kind == PROFILE_KIND_DETECT && head->end) {
+    if (!head->end) {
+        cli_error(path, "the input is empty");
+        return false;
+    }
+    if (kind == PROFILE_KIND_DETECT) {
         /* Compressed JSON is told from pprof by the library, once it is inflated. */
         kind = head->end > 1 && (unsigned char)head->bytes[0] == 0x1f ? PROFILE_KIND_DETECT : detect_kind(head);
         const char *advice = kind == PROFILE_KIND_DETECT ? advice_for(head) : NULL;

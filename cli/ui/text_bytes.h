@@ -24,8 +24,8 @@ static inline bool has_text_at(struct csn_str text, size_t at, const char *wante
     return text.len - at >= size && memcmp(text.ptr + at, wanted, size) == 0;
 }
 
-/* Where the count at the end of a line of folded stacks begins, behind a blank: 12, and 12.5 as some tools write it.
- * 0: there is none. */
+/* Where the count at the end of a line of folded stacks begins, behind a blank: 12, 12.5 as some tools write it, and -12 of
+ * differences. 0: there is none. */
 static inline size_t folded_count_at(struct csn_str line) {
     size_t at = line.len;
     while (at && line.ptr[at - 1] >= '0' && line.ptr[at - 1] <= '9') at--;
@@ -34,6 +34,7 @@ static inline size_t folded_count_at(struct csn_str line) {
         while (at && line.ptr[at - 1] >= '0' && line.ptr[at - 1] <= '9') at--;
         if (at == point) return 0;
     }
+    if (at > 1 && at < line.len && line.ptr[at - 1] == '-' && line.ptr[at - 2] == ' ') at--;
     return at && at < line.len && line.ptr[at - 1] == ' ' ? at : 0;
 }
 

@@ -107,7 +107,7 @@ struct folded_writer {
     uint32_t *path;
 };
 
-/* A row for each stack that has a value. */
+/* A row for each stack of a sample, also where its values are 0: what is written is never empty unless the profile is. */
 static void gather_rows(struct folded_writer *w) {
     const struct csn_profile *p = w->p;
     const uint32_t value = csni_profile_shown_value(p);
@@ -120,7 +120,7 @@ static void gather_rows(struct folded_writer *w) {
         struct folded_row row = { .stack = rows[i].stack };
         for (next = i; next < w->count && rows[next].stack == row.stack; next++)
             w->sums_cut += !csni_profile_add_value(&row.value, rows[next].value);
-        if (row.value) rows[w->row_count++] = row;
+        rows[w->row_count++] = row;
     }
 }
 

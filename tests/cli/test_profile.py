@@ -305,6 +305,51 @@ def test_folded_counts_with_fractions(callsign, symbols, tmp_path):
     assert "no count after the stack" in callsign.bad("profile", tmp_path / "bad", "--from", "folded", "-o", tmp_path / "out.folded")
 
 
+def test_negative_counts_of_folded_stacks(callsign, symbols, tmp_path):
+    """As differences have them: callsign wrote them, and refused to read them."""
+    text = f"a;b -5\na;c 7\nleast {-2 ** 63}\n"
+    assert convert(callsign, symbols, tmp_path, text, "out.folded").decode() == text
+    assert Pprof(convert(callsign, symbols, tmp_path, text, "out.pb")).names() == {("b", "a"): [-5], ("c", "a"): [7], ("least",): [-2 ** 63]}
+    fractions = convert(callsign, symbols, tmp_path, "a;b -0.25\na;c 1.5\nd -2.\n", "out.folded").decode()
+    assert fractions == "a;b -25\na;c 150\nd -200\n"
+    assert convert(callsign, symbols, tmp_path, "start;[app <2010>];app+0x1004 -7\n", "out.folded") == b"start;main;outer;inner -7\n"
+
+
+def test_stacks_without_a_count_are_written(callsign, symbols, tmp_path):
+    """They vanished, and a file of nothing else was empty."""
+    for text in ("a;b 0\n", "a;b 0\na;c 3\n"):
+        for middle in ("m.folded", "m.pb"):
+            data = convert(callsign, symbols, tmp_path, text, middle)
+            assert convert(callsign, symbols, tmp_path, data, "out.folded").decode() == text
+    assert convert(callsign, symbols, tmp_path, pprof([([0x1004], [5]), ([0x1004], [-5])], []), "out.folded") == b"0x1004 0\n"
+
+
+def test_no_frames_are_no_function(callsign, symbols, tmp_path):
+    """What is written for an empty stack became a function of that name."""
+    samples = Pprof(convert(callsign, symbols, tmp_path, "[no frames] 2\nmain;[no frames] 3\n", "out.pb")).names()
+    assert samples == {(): [2], ("[no frames]", "main"): [3]}
+
+
+@pytest.mark.parametrize("options", [(), *(("--from", name) for name in ("pprof", "firefox", "otlp", "otlp-json", "legacy", "perf-script", "folded"))])
+@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf"])
+def test_empty_inputs(callsign, tmp_path, options, data):
+    (tmp_path / "in").write_bytes(data)
+    done = callsign.run("profile", tmp_path / "in", *options, "-q", "-o", tmp_path / "out.folded")
+    assert (done.returncode, done.stderr) == (2, f"callsign: {tmp_path}/in: the input is empty\n") and not (tmp_path / "out.folded").exists()
+
+
+@pytest.mark.parametrize("line, message", [
+    ("a;b 99999999999999999999", f"count 99999999999999999999 has more than 64 bits: need at least {-2 ** 63} and at most {2 ** 63 - 1}"),
+    ("a;b -9223372036854775809", f"count -9223372036854775809 has more than 64 bits: need at least {-2 ** 63} and at most {2 ** 63 - 1}"),
+    ("a;b 1e3", "no count after the stack: need NAME;NAME;... NUMBER"), ("a;b .5", "no count after the stack: need NAME;NAME;... NUMBER"),
+    ("a;b +5", "no count after the stack: need NAME;NAME;... NUMBER")])
+@pytest.mark.parametrize("options", [(), ("--from", "folded")])
+def test_wrong_counts_of_folded_stacks(callsign, tmp_path, line, message, options):
+    """By detection, too, which took some of them for the text of perf."""
+    (tmp_path / "in").write_text(line + "\n")
+    assert callsign.bad("profile", tmp_path / "in", *options, "-o", tmp_path / "out.folded").rstrip().endswith(f"/in: line 1: {message}")
+
+
 @pytest.mark.parametrize("name", ["a.folded", "a.perf", "a.json", "a.otlp.json"])
 def test_a_byte_order_mark(callsign, symbols, tmp_path, name):
     """Editors on Windows put it before the first line: it is no part of a name."""
