@@ -9,20 +9,33 @@
 #include "ui/cli_message.h"
 #include "ui/growing.h"
 
-enum { CHAIN_MAX = 1 << 26, EVENTS_MAX = 16, INLINED_MAX = 64 };
+enum { CHAIN_MAX = 1 << 26, TYPES_MAX = 32, INLINED_MAX = 64 }; /* a profile has no more types of values */
 
 struct perf_event {
     char name[256];
-    uint32_t value_type;
+    uint32_t value_type;         /* UINT32_MAX: the profile has no room for it */
+    bool is_value;               /* "space[bytes]": a value that `callsign profile` wrote; perf's own events are samples, too */
+};
+
+/* A sample, until no values of it can follow. */
+struct open_sample {
+    bool is_open;
+    uint32_t stack, value_count;
+    uint32_t given;              /* a bit for each of the values that it has */
+    int64_t values[TYPES_MAX];
+    struct profile_sample head;
 };
 
 struct perf_input {
     struct profile_frames frames;
     struct chain_cache chains;
     struct text_buffer chain;    /* the lines below the head of a sample */
-    struct perf_event events[EVENTS_MAX]; /* those with periods */
+    struct perf_event events[TYPES_MAX]; /* those with periods */
     uint32_t event_count, samples_type;
-    uint64_t samples, cut_chains;
+    bool has_type;               /* the input has added one */
+    struct open_sample open;
+    uint64_t samples, cut_chains, unknown_lines;
+    uint64_t values_left_out, values_cut;
     struct profile_sample head;  /* of the line before; `known`: it heads a sample */
     struct csn_str inlined[INLINED_MAX]; /* names of the lines of inlined calls, since the last frame */
     uint64_t inlined_pc;
@@ -31,24 +44,45 @@ struct perf_input {
 
 /* ---- samples ---- */
 
-static bool event_type(struct perf_input *perf, const char *name, uint32_t *out) {
+/* The first type is what is shown first. *out is UINT32_MAX if the profile has no room for it. */
+static bool add_type(struct perf_input *perf, struct csn_str type, struct csn_str unit, uint32_t *out) {
+    const csn_status status = csn_profile_add_value_type(perf->frames.profile, type, unit, out, NULL);
+    if (status == CSN_E_LIMIT) *out = UINT32_MAX;
+    if (status < 0) return status == CSN_E_LIMIT;
+    const bool is_first = !perf->has_type;
+    perf->has_type = true;
+    return !is_first || csn_profile_set_default_type(perf->frames.profile, *out, NULL) == CSN_OK;
+}
+
+static bool add_samples_type(struct perf_input *perf) {
+    return perf->samples_type != UINT32_MAX || add_type(perf, CSN_STR("samples"), CSN_STR("count"), &perf->samples_type);
+}
+
+static bool read_event_name(struct perf_input *perf, struct perf_event *event) {
+    const size_t len = strlen(event->name);
+    const char *open = len && event->name[len - 1] == ']' ? strrchr(event->name, '[') : NULL;
+    event->is_value = open != NULL;
+    if (open) {
+        const size_t at = (size_t)(open - event->name);
+        return add_type(perf, (struct csn_str){ event->name, at }, (struct csn_str){ open + 1, len - at - 2 }, &event->value_type);
+    }
+    const struct csn_str unit = strstr(event->name, "-clock") ? CSN_STR("nanoseconds") : CSN_STR("count");
+    if (!add_samples_type(perf) || !add_type(perf, (struct csn_str){ event->name, len }, unit, &event->value_type)) return false;
+    /* "samples_x10": folded counts with fractions, written as text of perf. They are the samples, each with its weight. */
+    return strncmp(event->name, "samples_x", 9) != 0 || event->value_type == UINT32_MAX
+           || csn_profile_set_default_type(perf->frames.profile, event->value_type, NULL) == CSN_OK;
+}
+
+static bool event_of(struct perf_input *perf, const char *name, struct perf_event *out) {
     for (uint32_t i = 0; i < perf->event_count; i++) {
         if (strcmp(perf->events[i].name, name) != 0) continue;
-        *out = perf->events[i].value_type;
+        *out = perf->events[i];
         return true;
     }
-    *out = UINT32_MAX;
-    if (perf->event_count == EVENTS_MAX) return true; /* counted as a sample only */
-    struct perf_event *event = &perf->events[perf->event_count];
-    bool is_clock = strstr(name, "-clock") != NULL;
-    strcpy(event->name, name); /* of the same size */
-    if (csn_profile_add_value_type(perf->frames.profile, (struct csn_str){ name, strlen(name) },
-                                   is_clock ? CSN_STR("nanoseconds") : CSN_STR("count"), &event->value_type, NULL) < 0)
-        return false;
-    *out = event->value_type;
-    perf->event_count++;
-    /* "samples_x10": folded counts with fractions, written as text of perf. They are the samples, each with its weight. */
-    return strncmp(name, "samples_x", 9) != 0 || csn_profile_set_default_type(perf->frames.profile, *out, NULL) == CSN_OK;
+    strcpy(out->name, name); /* of the same size */
+    if (!read_event_name(perf, out)) return false;
+    if (perf->event_count < TYPES_MAX) perf->events[perf->event_count++] = *out;
+    return true;
 }
 
 /* "12.345678" in nanoseconds. */
@@ -68,24 +102,60 @@ static int64_t time_of(const char *text) {
     return (int64_t)value;
 }
 
-static bool add_perf_sample(struct perf_input *perf, const struct profile_sample *from, uint32_t stack) {
-    int64_t values[64] = { 0 };
-    struct csn_profile_sample sample = { .stack = stack, .values = values, .value_count = perf->samples_type + 1 };
-    uint32_t type;
-    values[perf->samples_type] = 1;
-    if (from && from->known) {
+static bool end_sample(struct perf_input *perf) {
+    struct open_sample *open = &perf->open;
+    const struct profile_sample *from = &open->head;
+    struct csn_profile_sample sample = { .stack = open->stack, .values = open->values, .value_count = open->value_count };
+    if (!open->is_open) return true;
+    open->is_open = false;
+    if (from->known) {
         sample.time_ns = time_of(from->time);
         sample.pid = from->pid;
         sample.tid = from->thread;
         sample.thread = (struct csn_str){ from->command, strlen(from->command) };
     }
-    if (from && from->known && from->period && from->event[0]) {
-        if (!event_type(perf, from->event, &type)) return false;
-        if (type != UINT32_MAX) values[type] = from->period > INT64_MAX ? INT64_MAX : (int64_t)from->period;
-        if (type != UINT32_MAX && type >= sample.value_count) sample.value_count = type + 1;
-    }
-    perf->samples++;
     return csn_profile_add_sample(perf->frames.profile, &sample, NULL) == CSN_OK;
+}
+
+static void give_value(struct perf_input *perf, uint32_t type, int64_t value) {
+    struct open_sample *open = &perf->open;
+    perf->values_left_out += type == UINT32_MAX;
+    if (type == UINT32_MAX) return;
+    open->given |= 1u << type;
+    open->values[type] = value;
+    if (type >= open->value_count) open->value_count = type + 1;
+}
+
+/* A head of a value that the sample does not have yet, and otherwise the same as the one before. */
+static bool is_value_of_open(const struct perf_input *perf, const struct profile_sample *head, uint32_t stack, uint32_t type) {
+    const struct open_sample *open = &perf->open;
+    return open->is_open && open->stack == stack && open->head.known && open->head.pid == head->pid
+           && open->head.thread == head->thread && strcmp(open->head.time, head->time) == 0
+           && strcmp(open->head.command, head->command) == 0 && (type == UINT32_MAX || !(open->given >> type & 1));
+}
+
+static bool begin_sample(struct perf_input *perf, const struct profile_sample *head, uint32_t stack) {
+    if (!end_sample(perf)) return false;
+    perf->open = (struct open_sample){ .is_open = true, .stack = stack };
+    if (head) perf->open.head = *head;
+    perf->samples++;
+    return true;
+}
+
+static bool add_perf_sample(struct perf_input *perf, const struct profile_sample *from, uint32_t stack) {
+    struct perf_event event = { .value_type = UINT32_MAX };
+    bool has_value = from && from->known && from->has_period && from->event[0];
+    if (has_value && !event_of(perf, from->event, &event)) return false;
+    if (has_value) perf->values_cut += from->is_period_cut;
+    if (!event.is_value || !is_value_of_open(perf, from, stack, event.value_type))
+        if (!begin_sample(perf, from, stack)) return false;
+    if (!event.is_value) {
+        if (!add_samples_type(perf)) return false;
+        give_value(perf, perf->samples_type, 1);
+        has_value = has_value && (from->period || event.value_type == perf->samples_type);
+    }
+    if (has_value) give_value(perf, event.value_type, from->period);
+    return true;
 }
 
 /* ---- chains ---- */
@@ -168,6 +238,7 @@ static bool end_chain(struct perf_input *perf) {
         from = next;
     } while (kind == KIND_INSIDE && from < perf->chain.count);
     if (kind != KIND_FIRST) {
+        perf->unknown_lines++;
         perf->chain.count = 0;
         return true;
     }
@@ -202,7 +273,10 @@ static bool read_perf_input_line(struct perf_input *perf, struct csn_str line) {
     enum line_kind kind;
     const struct profile_sample head = perf->head;
     perf->head.known = false;
-    if (!text.len && head.known && !perf->chain.count) return add_perf_sample(perf, &head, 0); /* without frames */
+    if (!text.len && head.known && !perf->chain.count) { /* without frames */
+        perf_end_headed_sample(perf->frames.state);
+        return add_perf_sample(perf, &head, 0);
+    }
     if (!text.len) {
         const bool good = end_chain(perf);
         perf->frames.modules.line++; /* a chain behind an empty line is not of the head before it */
@@ -213,25 +287,35 @@ static bool read_perf_input_line(struct perf_input *perf, struct csn_str line) {
     if (!read_chain_line(perf, text, false, &frame, &kind)) return false;
     const struct profile_sample *headed = perf_headed_sample(perf->frames.state);
     if (headed) perf->head = *headed;
+    perf->unknown_lines += kind == KIND_NONE && text.ptr[0] != '#';
     if (kind == KIND_FIRST && text.ptr[0] == ' ' && !frame.by_maps) return append_chain(perf, line);
     return kind != KIND_FIRST || read_single_sample(perf, &frame);
 }
 
+static void report_lost_values(const struct perf_input *perf, const char *path) {
+    if (perf->values_left_out)
+        cli_error(path, "%llu values are left out: a profile has at most %d types of values",
+                  (unsigned long long)perf->values_left_out, TYPES_MAX);
+    if (perf->values_cut)
+        cli_error(path, "%llu periods have more than 64 bits: they are %lld or %lld instead", (unsigned long long)perf->values_cut,
+                  (long long)INT64_MAX, (long long)INT64_MIN);
+}
+
 bool profile_read_perf(struct csn_profile *profile, struct stack_session *session, struct line_input *input, const char *path) {
-    struct perf_input perf = { .event_count = 0 };
+    struct perf_input perf = { .samples_type = UINT32_MAX };
     struct csn_str line;
     enum line_result result = LINE_FAILED;
-    bool good = profile_frames_init(&perf.frames, profile, session, &perf_dialect)
-                && csn_profile_add_value_type(profile, CSN_STR("samples"), CSN_STR("count"), &perf.samples_type, NULL) == CSN_OK
-                && csn_profile_set_default_type(profile, perf.samples_type, NULL) == CSN_OK;
+    bool good = profile_frames_init(&perf.frames, profile, session, &perf_dialect);
     while (good && ((result = line_input_next(input, true, &line)) == LINE_WHOLE || result == LINE_PART))
         if (result == LINE_WHOLE) good = read_perf_input_line(&perf, line);
-    good = good && end_chain(&perf);
+    good = good && end_chain(&perf) && end_sample(&perf) && (perf.has_type || add_samples_type(&perf));
+    const bool is_perf = good && (perf.samples || !perf.unknown_lines || perf_is_certain(perf.frames.state));
     if (!good) cli_error_memory("stacks");
     else if (result == LINE_FAILED) cli_error(path, "%s", input->no_memory ? "out of memory" : strerror(input->os_error));
     else if (!perf.samples) cli_error(path, "no samples of perf script in %llu lines", (unsigned long long)input->line);
+    else report_lost_values(&perf, path);
     profile_frames_deinit(&perf.frames);
     chain_cache_deinit(&perf.chains);
     text_buffer_deinit(&perf.chain);
-    return good && result == LINE_END && perf.samples;
+    return good && result == LINE_END && is_perf;
 }

@@ -2,6 +2,7 @@
 import gzip
 import json
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -395,11 +396,104 @@ def test_samples_of_several_types_stay_one(callsign, symbols, tmp_path, middle, 
     """OTLP has a profile for each type of values: what is in several of them is one sample. Each stack was two or three."""
     data = convert(callsign, symbols, tmp_path, text, middle)
     out = convert(callsign, symbols, tmp_path, data, "out.perf").decode()
-    assert out.count("\n\n") == heads, out
+    again = json.loads(convert(callsign, symbols, tmp_path, out, "again.json"))
+    assert sum(thread["samples"]["length"] for thread in again["threads"]) == heads, out
     profile = json.loads(convert(callsign, symbols, tmp_path, data, "out.json"))
     assert sum(thread["samples"]["length"] for thread in profile["threads"]) == heads
     again = Pprof(convert(callsign, symbols, tmp_path, data, "out.pb"))
     assert {tuple(values) for _, values, _ in again.samples} == {tuple(values) for _, values, _ in Pprof(convert(callsign, symbols, tmp_path, text, "direct.pb")).samples}
+
+
+HEAP = (("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_objects", "count"), ("inuse_space", "bytes"))
+
+
+@pytest.mark.parametrize("types, rows", [
+    ((("samples", "count"), ("cpu", "nanoseconds")), [[5, 50], [1, 10], [0, 7], [3, 0]]),
+    ((("samples", "count"), ("cpu", "nanoseconds")), [[1, 10], [1, 20]]),
+    ((("samples", "count"), ("cycles", "count")), [[2, 7], [1, 3]]),
+    ((("contentions", "count"), ("delay", "nanoseconds")), [[1, 10], [2, 0]]),
+    ((("events", "count"),), [[5], [7]]), ((("space", "bytes"),), [[5], [7]]), ((("cpu-clock", "count"),), [[5]]),
+    ((("samples", "bytes"),), [[5]]), ((("a[b]", "count"), ("samples", "count"), ("c", "")), [[5, 1, 9]]),
+    (HEAP, [[5, 50, 0, 0], [1, 10, 2, 20], [0, 0, 3, 30]]), (HEAP, [[0, 0, 0, 0], [-5, -50, 4, 40], [1, 0, 0, 0]]),
+    ((("samples", "count"),), [[-5], [0], [7]]), ((("samples", "count"),), [[0]]), ((("cpu", "nanoseconds"),), [[0], [-3]]),
+    ((("samples", "count"),), [[-2 ** 63], [2 ** 63 - 1]]),
+    (tuple((f"type{i}", "bytes") for i in range(32)), [[i + 1 for i in range(32)]])])
+def test_all_values_through_the_text_of_perf(callsign, tmp_path, types, rows):
+    """One value of each sample was left, of the last type that is not 0; units were guessed, values below 0 became 1."""
+    (tmp_path / "in.pb").write_bytes(pprof([([0x1000 + 16 * i], values) for i, values in enumerate(rows)], [], types=types))
+    for source, name in (("in.pb", "a.perf"), ("a.perf", "b.perf"), ("a.perf", "a.pb"), ("b.perf", "b.pb")):
+        done = callsign.run("profile", tmp_path / source, "-q", "--no-search", "-o", tmp_path / name)
+        assert (done.returncode, done.stderr) == (0, "")
+    for name in ("a.pb", "b.pb"):
+        profile = Pprof((tmp_path / name).read_bytes())
+        assert profile.types == list(types)
+        assert profile.names() == {(hex(0x1000 + 16 * i),): values for i, values in enumerate(rows)}
+
+
+def test_heads_of_values(callsign, tmp_path):
+    """Samples as perf has them stay so. Else the shown value is first, and of the first sample each type, though it has none of it."""
+    def heads(types, rows, *rest):
+        (tmp_path / "in.pb").write_bytes(with_rest(pprof([([0x1000 + 16 * i], values) for i, values in enumerate(rows)], [], types=types), *rest))
+        callsign.good("profile", tmp_path / "in.pb", "-q", "--no-search", "-o", tmp_path / "a.perf")
+        return re.findall(r"^\[unknown\] 0/0 0\.000000000: (.+):$", (tmp_path / "a.perf").read_text(), re.M)
+
+    assert heads((("samples", "count"),), [[5], [0], [-7]]) == ["5 samples", "0 samples", "-7 samples"]
+    assert heads((("samples", "count"), ("cpu-clock:u", "nanoseconds"), ("cycles", "count")), [[1, 9, 0], [1, 0, 8], [4, 0, 0]]) \
+        == ["9 cpu-clock:u", "8 cycles", "4 samples"]
+    assert heads((("samples", "count"), ("cycles", "count")), [[1, 9], [2, 8]]) == ["1 samples", "9 cycles[count]", "2 samples", "8 cycles[count]"]
+    assert heads((("alloc space", "bytes"), ("inuse", "bytes"), ("none", "x")), [[5, 0, 0], [6, 7, 0]], (14, "inuse")) \
+        == ["0 inuse[bytes]", "5 alloc_space[bytes]", "0 none[x]", "7 inuse[bytes]", "6 alloc_space[bytes]"]
+    assert callsign.good("profile", tmp_path / "a.perf", "-q", "--no-search", "--to", "folded", "-o", tmp_path / "out") == ""
+    assert (tmp_path / "out").read_text() == "0x1000 0\n0x1010 7\n"
+
+
+def test_periods_of_many_events_of_perf(callsign, tmp_path):
+    """The 17th and later events had none."""
+    def read(count):
+        (tmp_path / "in.perf").write_text("".join(f"app 1/1 {i}.0: {100 + i} event{i}:\n\t            1004 f1+0x4 (/nowhere/app)\n\n" for i in range(count)))
+        done = callsign.run("profile", tmp_path / "in.perf", "-q", "--no-search", "-o", tmp_path / "out.pb")
+        assert done.returncode == 0
+        profile = Pprof((tmp_path / "out.pb").read_bytes())
+        return done.stderr, {name: sum(values[i] for _, values, _ in profile.samples) for i, (name, _) in enumerate(profile.types)}
+
+    assert read(31) == ("", {"samples": 31, **{f"event{i}": 100 + i for i in range(31)}})
+    told = f"callsign: {tmp_path}/in.perf: 4 values are left out: a profile has at most 32 types of values\n"
+    assert read(35) == (told, {"samples": 35, **{f"event{i}": 100 + i for i in range(31)}})
+
+
+def test_periods_beyond_64_bits(callsign, symbols, tmp_path):
+    (tmp_path / "in.perf").write_text(PERF.replace("500000", str(2 ** 63)))
+    done = callsign.run("profile", tmp_path / "in.perf", "-q", "--no-search", "-s", symbols, "-o", tmp_path / "out.pb")
+    assert (done.returncode, done.stderr) \
+        == (0, f"callsign: {tmp_path}/in.perf: 1 periods have more than 64 bits: they are {2 ** 63 - 1} or {-2 ** 63} instead\n")
+
+
+@pytest.mark.parametrize("thread", [":-1    -1/-1 ", ":-1    -1", "swapper 5 -1/-1 "])
+def test_unknown_threads_of_perf(callsign, symbols, tmp_path, thread):
+    """perf has -1 for them: the period was lost, and behind a sample without frames that sample's thread, time and period were taken."""
+    text = ("app  7/8 [001] 1.000000:         5 cycles:u: \n\n"
+            f"{thread} [001] 3.500000:         3 cycles:u: \n\t            1004 f1+0x4 (/nowhere/app)\n\n")
+    assert Pprof(convert(callsign, symbols, tmp_path, text, "out.pb")).names() == {(): [1, 5], ("inner", "outer"): [1, 3]}
+    written = convert(callsign, symbols, tmp_path, text, "out.perf").decode()
+    assert written.startswith("app 7/8 1.000000000: 5 cycles:u:\n\n") and " 0/0 3.500000000: 3 cycles:u:\n" in written
+
+
+def test_chains_behind_samples_without_frames(callsign, symbols, tmp_path):
+    """A chain whose head is none took thread, time and period of the sample before it, which counted twice."""
+    text = "app  7/8 [001] 1.000000:         5 cycles:u: \n\nno head\n\t            1004 f1+0x4 (/nowhere/app)\n\n"
+    assert Pprof(convert(callsign, symbols, tmp_path, text, "out.pb")).names() == {(): [1, 5], ("inner", "outer"): [1, 0]}
+
+
+@pytest.mark.parametrize("name", ["out.folded", "out.pb", "out.otlp", "out.otlp.json", "out.json", "out.perf", "out.html"])
+@pytest.mark.parametrize("text, status", [
+    ("app  7/7 [001] 1.0: PERF_RECORD_MMAP2 7/7: [0x55d000001000(0x1000) @ 0x1000 08:01 12 0]: r-xp /nowhere/app\n", 1), ("# nothing\n#\n", 1),
+    ("app  7/8 [001] 1.000000:         5 cycles:u: \napp  7/8 [001] 2.000000:         5 cycles:u: \n", 1), ("no profile\n", 2)])
+def test_text_of_perf_without_samples(callsign, tmp_path, text, status, name):
+    """It is perf's, and has none: that is no failure."""
+    (tmp_path / "in.perf").write_text(text)
+    done = callsign.run("profile", tmp_path / "in.perf", "-q", "--no-search", "-o", tmp_path / name)
+    assert (done.returncode, done.stderr) == (status, f"callsign: {tmp_path}/in.perf: no samples of perf script in {text.count(chr(10))} lines\n")
+    assert (tmp_path / name).exists() == (status == 1)
 
 
 def test_equal_lines_of_folded_stacks_are_one(callsign, symbols, tmp_path):

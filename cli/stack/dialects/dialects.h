@@ -18,5 +18,9 @@ extern const struct stack_dialect *const stack_dialects[DIALECT_COUNT];
 struct profile_sample;
 /* Of the state of perf_dialect: the sample that the line just read heads, of which no frame may follow. NULL: it heads none. */
 const struct profile_sample *perf_headed_sample(const void *state);
+/* That sample has no frames: a chain that follows is not of it. */
+void perf_end_headed_sample(void *state);
+/* The text is perf's without doubt. */
+bool perf_is_certain(const void *state);
 
 #endif

@@ -20,6 +20,15 @@ static void copy_time(struct csn_str word, struct profile_sample *out) {
     copy_word(out->time, sizeof(out->time), (struct csn_str){ word.ptr, word.len - 1 });
 }
 
+static bool is_word(struct csn_str word, const char *wanted) {
+    return word.len == strlen(wanted) && memcmp(word.ptr, wanted, word.len) == 0;
+}
+
+/* "-1/-1", or "-1" behind the name that perf gives to a thread that it does not know, ":-1". */
+static bool is_unknown_thread(struct csn_str word, struct csn_str before) {
+    return is_word(word, "-1/-1") || (is_word(word, "-1") && is_word(before, ":-1"));
+}
+
 /* "4243" of a thread, or "4242/4243" with its process. */
 static bool read_thread(struct csn_str word, struct profile_sample *out) {
     struct line_scan s = scan_on(word);
@@ -37,15 +46,27 @@ static bool read_thread(struct csn_str word, struct profile_sample *out) {
 
 static bool ends_in_colon(struct csn_str word) { return word.len > 1 && word.ptr[word.len - 1] == ':'; }
 
+static bool read_period(struct line_scan *s, struct profile_sample *out) {
+    const int sign = scan_char(s, '-') ? -1 : 1;
+    const size_t from = s->at;
+    int64_t period = 0;
+    bool is_cut = false;
+    for (int digit; (digit = scan_digit_value(scan_peek(s))) < 10; s->at++)
+        is_cut |= __builtin_mul_overflow(period, 10, &period) || __builtin_add_overflow(period, sign * digit, &period);
+    if (s->at == from) return false;
+    out->period = !is_cut ? period : sign < 0 ? INT64_MIN : INT64_MAX;
+    out->is_period_cut = is_cut;
+    return true;
+}
+
 /* "250000 cycles:u:" after the time; the period may be missing. */
 static void read_event(struct line_scan s, struct profile_sample *out) {
     struct csn_str word;
-    uint64_t period;
     scan_blanks(&s);
     struct line_scan before = s;
-    if (scan_number(&s, 10, &period) && scan_blanks(&s)) {
+    if (read_period(&s, out) && scan_blanks(&s)) {
         before = s;
-        out->period = period;
+        out->has_period = true;
     }
     if (scan_word(&before, &word) && ends_in_colon(word))
         copy_word(out->event, sizeof(out->event), (struct csn_str){ word.ptr, word.len - 1 });
@@ -57,16 +78,20 @@ bool perf_head_read(struct line_scan *s, struct profile_sample *out) {
     *out = (struct profile_sample){ .known = true, .is_certain = true };
     scan_blanks(s);
     size_t from = s->at;
+    bool is_headed = false;
     while (scan_blanks(s), scan_word(s, &word)) {
         if (is_time(word)) {
             copy_time(word, out);
-            if (out->has_thread) read_event(*s, out);
-            return out->has_thread;
+            if (is_headed) read_event(*s, out);
+            return is_headed;
         }
-        if (!read_thread(word, out)) continue;
         size_t end = (size_t)(word.ptr - s->line.ptr);
         while (end > from && (s->line.ptr[end - 1] == ' ' || s->line.ptr[end - 1] == '\t')) end--;
-        copy_word(out->command, sizeof(out->command), (struct csn_str){ s->line.ptr + from, end - from });
+        const struct csn_str before = { s->line.ptr + from, end - from };
+        if (is_unknown_thread(word, before)) out->has_thread = out->has_pid = false, out->thread = out->pid = 0;
+        else if (!read_thread(word, out)) continue;
+        is_headed = true;
+        copy_word(out->command, sizeof(out->command), before);
     }
     return false;
 }
@@ -96,17 +121,13 @@ static struct field field_before(struct csn_str line, const struct field *field)
 static bool is_period(const struct field *field, struct profile_sample *out) {
     enum { COLUMNS = 10 };
     struct line_scan s = scan_on(field->word);
-    uint64_t period;
-    if (field->columns < COLUMNS || !scan_number(&s, 10, &period) || !scan_at_end(&s)) return false;
-    out->period = period;
-    return true;
+    out->has_period = field->columns >= COLUMNS && read_period(&s, out) && scan_at_end(&s);
+    return out->has_period;
 }
 
 static bool is_thread(const struct field *field, struct profile_sample *out) {
     enum { COLUMNS = 5 };
-    static const char none[] = "-1/-1"; /* or "-1": perf does not know the thread */
-    const size_t len = field->word.len;
-    if ((len == 2 || len == sizeof(none) - 1) && memcmp(field->word.ptr, none, len) == 0) return true;
+    if (is_word(field->word, "-1/-1") || is_word(field->word, "-1")) return true; /* perf does not know the thread */
     return (field->columns >= COLUMNS || memchr(field->word.ptr, '/', field->word.len)) && read_thread(field->word, out);
 }
 

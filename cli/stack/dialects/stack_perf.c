@@ -503,6 +503,17 @@ const struct profile_sample *perf_headed_sample(const void *state) {
     return perf->after_head ? &perf->sample : NULL;
 }
 
+void perf_end_headed_sample(void *state) {
+    struct perf_state *perf = state;
+    perf->sample_used = true;
+    perf->after_head = false;
+}
+
+bool perf_is_certain(const void *state) {
+    const struct perf_state *perf = state;
+    return perf->is_certain || perf->has_maps;
+}
+
 /* ---- the kernel ---- */
 
 /* Where the text does not say where the kernel is, a function does of which there is only one: kernels move by whole pages, so
