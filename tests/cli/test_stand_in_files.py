@@ -71,6 +71,32 @@ def test_gsymutil_with_functions_that_the_linker_removed_in_parts(folder, tmp_pa
         assert theirs == ours and b"\0gone\0" in ours[1], split
 
 
+# Functions whose names stand with the scopes around, as the compiler gives them no mangled one.
+SCOPES = r"""
+namespace inner { namespace {
+struct counter {
+    int at;
+    __attribute__((noinline)) int step(int by) { return at += by * 3; }
+    __attribute__((always_inline)) int both(int by) { return step(by) + step(by + 1); }
+};
+} }
+int main(int argc, char **) {
+    struct local { static __attribute__((noinline)) int run(int x) { asm volatile("" : "+r"(x)); return x * 7; } };
+    inner::counter c = {argc};
+    return c.both(argc) + local::run(argc);
+}
+"""
+
+
+@pytest.mark.parametrize("options", [["-flto"], ["-flto", "-fdebug-types-section"], ["-fdebug-types-section"], ["-flto", "-gdwarf-4"]], ids=" ".join)
+def test_gsymutil_with_declarations_in_other_units(options, folder, tmp_path):  # noqa: F811
+    """With -flto the origin of a function is in another unit than its code, and the scope around it, too."""
+    (tmp_path / "s.cc").write_text(SCOPES)
+    subprocess.run([need("g++"), "-g", "-O2", *options, "s.cc", "-o", "s"], cwd=tmp_path, check=True)
+    theirs, ours = converted_by_both(pair_for("llvm-gsymutil", folder), "s", tmp_path)
+    assert theirs == ours and {b"inner::counter::step", b"inner::counter::both", b"main::local::run"} <= set(ours[1].split(b"\0"))
+
+
 def converted_by_both(pair, name, where):
     made = []
     for which in ("theirs", "ours"):

@@ -119,9 +119,11 @@ static void read_functions(struct gsym_unit *u) {
     }
 }
 
-static void read_unit(struct gsym_build *build, struct llvm_module *module, struct llvm_unit *unit, bool takes_call_sites) {
+static void read_unit(struct gsym_build *build, struct llvm_module *module, struct llvm_unit *unit, bool takes_call_sites,
+                      struct gsym_forest *others) {
     struct gsym_unit u = {
-        .build = build, .module = module, .unit = unit->unit, .code = unit->code, .takes_call_sites = takes_call_sites
+        .build = build, .module = module, .unit = unit->unit, .code = unit->code, .takes_call_sites = takes_call_sites,
+        .others = others
     };
     if (unit->unit->is_skeleton && unit->code == unit->unit) {
         build->report->counts[GSYM_MISSING_DWO]++;
@@ -137,7 +139,7 @@ static void read_unit(struct gsym_build *build, struct llvm_module *module, stru
     }
     read_functions(&u);
     free(u.files);
-    free(u.tree.items);
+    free(u.tree.nodes.items);
     if (u.lines) {
         csn_debug_lines_free(u.lines->lines);
         free(u.lines->sequences);
@@ -149,10 +151,12 @@ static void read_unit(struct gsym_build *build, struct llvm_module *module, stru
 
 void gsym_read_dwarf(struct gsym_build *build, struct llvm_module *module, bool takes_call_sites) {
     const size_t before = build->functions.count;
+    struct gsym_forest others = { 0 };
     for (uint32_t i = 0; i < module->object.info_unit_count; i++) {
         struct llvm_unit *unit = llvm_module_unit_at(module, i);
-        if (unit) read_unit(build, module, unit, takes_call_sites);
+        if (unit) read_unit(build, module, unit, takes_call_sites, &others);
     }
+    gsym_forest_free(&others);
     printf("Loaded %zu functions from DWARF.\n", build->functions.count - before);
 }
 

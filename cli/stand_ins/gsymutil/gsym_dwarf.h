@@ -11,6 +11,14 @@ struct gsym_tree_node {
     uint64_t after;          /* where its descendants end */
 };
 
+/* Ascending; read when it is asked for. */
+struct gsym_tree {
+    uint64_t unit;           /* address of the unit's description; 0: not read yet */
+    struct { struct gsym_tree_node *items; size_t count, capacity; } nodes;
+};
+/* Those of units that functions of other units refer to, ascending by unit; kept to the end. */
+struct gsym_forest { struct gsym_tree *items; size_t count, capacity; };
+
 /* A unit while its functions are read. */
 struct gsym_unit {
     struct gsym_build *build;
@@ -22,8 +30,8 @@ struct gsym_unit {
     size_t file_count;
     uint64_t language;
     bool takes_call_sites;
-    struct { struct gsym_tree_node *items; size_t count, capacity; } tree; /* ascending; read when it is asked for */
-    bool has_tree;
+    struct gsym_tree tree;             /* of `code` */
+    struct gsym_forest *others;
 };
 
 /* Reads all functions of .debug_info, and prints how many. */
@@ -54,8 +62,9 @@ void gsym_put_die(const struct gsym_unit *unit, const struct csn_debug_die *die)
 bool gsym_next_child(struct gsym_unit *unit, const struct csn_debug_die *parent, uint64_t *offset, struct csn_debug_die *out);
 /* Steps over a DIE's descendants. False: damaged. */
 bool gsym_skip_children(struct gsym_unit *unit, const struct csn_debug_die *die, uint64_t *offset);
-/* False: it is the root, or not of the unit. */
+/* Of a DIE of any unit. False: it is the root, or neither a function nor a DIE with children. */
 bool gsym_find_parent(struct gsym_unit *unit, const struct csn_debug_die *die, struct csn_debug_die *out);
+void gsym_forest_free(struct gsym_forest *forest);
 
 /* Compares every address of the file with what DWARF says. NULL, or why it failed. */
 const char *gsym_verify(struct llvm_module *module, const char *path);

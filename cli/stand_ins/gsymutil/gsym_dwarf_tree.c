@@ -1,5 +1,6 @@
 /* The tree of a unit's DIEs: who is whose child, and where the descendants of one end. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "stand_ins/base/dwarf_words.h"
 #include "stand_ins/base/growth.h"
@@ -9,46 +10,67 @@
 enum { SHORT_WALK = 64 }; /* DIEs that are stepped over one by one */
 
 /* Only of DIEs with children and of functions: they alone are asked for. */
-static void add_node(struct gsym_unit *u, const struct csn_debug_die *die, uint64_t parent) {
-    const struct gsym_tree_node node = { die->offset, parent, die->has_children ? u->code->end : die->next };
-    GROW_PUSH(&u->tree, node);
+static void add_node(struct gsym_tree *tree, const struct csn_debug_die *die, uint64_t parent) {
+    const struct gsym_tree_node node = { die->offset, parent, die->has_children ? die->unit->end : die->next };
+    GROW_PUSH(&tree->nodes, node);
 }
 
-static void read_tree(struct gsym_unit *u) {
+static void read_tree(struct gsym_tree *tree, const struct csn_debug_unit *unit) {
     struct csn_debug_die die;
     struct { size_t *items, count, capacity; } around = { 0 }; /* nodes */
-    u->has_tree = true;
-    if (csn_debug_die_at(u->code, u->code->root, &die, NULL) != CSN_OK || !die.has_children) return;
-    add_node(u, &die, die.offset);
+    tree->unit = (uintptr_t)unit;
+    if (csn_debug_die_at(unit, unit->root, &die, NULL) != CSN_OK || !die.has_children) return;
+    add_node(tree, &die, die.offset);
     GROW_PUSH(&around, 0);
-    for (uint64_t offset = die.next; offset < u->code->end && around.count;) {
+    for (uint64_t offset = die.next; offset < unit->end && around.count;) {
         const size_t parent = around.items[around.count - 1];
-        csn_status status = csn_debug_die_at(u->code, offset, &die, NULL);
+        csn_status status = csn_debug_die_at(unit, offset, &die, NULL);
         if (status < 0) break;
         offset = die.next;
         if (status == CSN_NONE) {
-            u->tree.items[parent].after = offset;
+            tree->nodes.items[parent].after = offset;
             around.count--;
             continue;
         }
         if (die.has_children || die.tag == DW_TAG_subprogram || die.tag == DW_TAG_inlined_subroutine)
-            add_node(u, &die, u->tree.items[parent].offset);
-        if (die.has_children) GROW_PUSH(&around, u->tree.count - 1);
+            add_node(tree, &die, tree->nodes.items[parent].offset);
+        if (die.has_children) GROW_PUSH(&around, tree->nodes.count - 1);
     }
     free(around.items);
 }
 
-/* NULL: it is not of the unit, is damaged, or was not taken in. */
+static const struct gsym_tree *tree_of(struct gsym_unit *u, const struct csn_debug_unit *unit) {
+    struct gsym_forest *others = u->others;
+    const struct gsym_tree none = { 0 };
+    if (unit == u->code) {
+        if (!u->tree.unit) read_tree(&u->tree, unit);
+        return &u->tree;
+    }
+    const size_t at = LOWER_BOUND(others->items, others->count, unit, (uintptr_t)unit);
+    if (at == others->count || others->items[at].unit != (uintptr_t)unit) {
+        GROW_PUSH(others, none);
+        memmove(others->items + at + 1, others->items + at, (others->count - 1 - at) * sizeof *others->items);
+        others->items[at] = none;
+        read_tree(&others->items[at], unit);
+    }
+    return &others->items[at];
+}
+
+void gsym_forest_free(struct gsym_forest *forest) {
+    for (size_t i = 0; i < forest->count; i++) free(forest->items[i].nodes.items);
+    free(forest->items);
+}
+
+/* NULL: it is damaged, or was not taken in. */
 static const struct gsym_tree_node *node_of(struct gsym_unit *u, const struct csn_debug_die *die) {
-    if (die->unit != u->code) return NULL;
-    if (!u->has_tree) read_tree(u);
-    const size_t at = LOWER_BOUND(u->tree.items, u->tree.count, offset, die->offset);
-    return at < u->tree.count && u->tree.items[at].offset == die->offset ? &u->tree.items[at] : NULL;
+    const struct gsym_tree *tree = tree_of(u, die->unit);
+    const size_t at = LOWER_BOUND(tree->nodes.items, tree->nodes.count, offset, die->offset);
+    return at < tree->nodes.count && tree->nodes.items[at].offset == die->offset ? &tree->nodes.items[at] : NULL;
 }
 
 bool gsym_find_parent(struct gsym_unit *u, const struct csn_debug_die *die, struct csn_debug_die *out) {
     const struct gsym_tree_node *node = node_of(u, die);
-    return node && node->parent != node->offset && csn_debug_die_at(u->code, node->parent, out, NULL) == CSN_OK;
+    return node && node->parent != node->offset && csn_debug_die_at(die->unit, node->parent, out, NULL) == CSN_OK;
 }
 
 /* Of a large tree the unit's one is asked: of functions within functions each step would be over all that are further in. */
