@@ -122,7 +122,7 @@ struct csn_debug_symbol {
     uint8_t is_default_version; /* "@@" stands before `version` in listings, else "@" */
     uint8_t had_low_bit;     /* bit 0 of its value, as of Thumb code, was removed from `addr` */
     uint8_t is_hidden;       /* ELF: hidden from other modules */
-    uint8_t has_aux;         /* COFF: auxiliary records follow it, as a symbol that defines a section */
+    uint8_t has_aux;         /* COFF: how many auxiliary records follow it, as a symbol that defines a section */
     uint8_t reserved[5];
     struct csn_str version;  /* of a dynamic ELF symbol: GLIBC_2.2.5; empty: none */
 };

@@ -59,7 +59,7 @@ struct csni_symbol {
     bool defined;
     bool had_low_bit;    /* bit 0 of its value was removed from `addr` */
     bool is_hidden;      /* ELF: STV_HIDDEN or STV_INTERNAL */
-    bool has_aux;        /* COFF: records follow it, as one that defines a section */
+    uint8_t has_aux;     /* COFF: how many records follow it, as one that defines a section */
 };
 enum { CSNI_NO_SECTION = UINT32_MAX };
 

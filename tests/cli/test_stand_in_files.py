@@ -514,3 +514,22 @@ def test_addr2line_thread_local_symbols_and_names_of_d(folder, tmp_path):  # noq
     (tmp_path / "t.c").write_text("int f(int x) { return x; }\n_Thread_local int tls = 3;\nint code(void) __asm__(\"_D3foo3barFZi\");\nint code(void) { return 3; }\n")
     subprocess.run([need("gcc"), "-g", "-c", "t.c"], cwd=tmp_path, check=True)
     all_same(pair_for("addr2line", folder), tmp_path, (["-afC", "-e", "t.o"], b"tls\n_D3foo3barFZi\nf\n"))
+
+
+@pytest.mark.parametrize("compiler", ["x86_64-w64-mingw32-gcc", "i686-w64-mingw32-gcc", "clang-22 --target=x86_64-w64-mingw32"])
+def test_addr2line_files_of_coff_symbols(compiler, folder, tmp_path):  # noqa: F811
+    """GNU as cuts a name to 14 bytes, puts one of more than 18 into the string table; LLVM's fills several records, and GNU reads the first."""
+    need(compiler.split()[0])
+    pair, seen = pair_for("addr2line", folder), set()
+    for size in (14, 15, 18, 19, 36, 37):
+        name = "x" * (size - 2) + ".c"
+        (tmp_path / name).write_text("static __attribute__((noinline)) int hidden(int a) { __asm__ volatile(\"\"); return a + 1; }\n"
+                                     "int main(int argc, char **argv) { return hidden(argc) + !argv; }\n")
+        made = {"a.o": ["-c"], **({} if "clang" in compiler else {"a.exe": []})}
+        for out, options in made.items():
+            subprocess.run([*compiler.split(), "-O1", *options, name, "-o", out], cwd=tmp_path, check=True)
+            symbols = subprocess.run([need("nm"), out], cwd=tmp_path, capture_output=True, check=True).stdout.split(b"\n")
+            addr = next(line.split()[0].decode() for line in symbols if line.endswith((b" hidden", b" _hidden")))
+            all_same(pair, tmp_path, (["-fe", out, "0x" + addr], b""))
+            seen.update(pair.run("ours", ["-e", out, "0x" + addr], b"", tmp_path).out.split(b":")[:1])
+    assert b"x" * 34 + b".c" in seen if "gcc" in compiler else b"x" * 18 in seen

@@ -31,12 +31,12 @@ static void read_sections(struct bfd_object *o) {
     }
 }
 
-/* Names of files: those of one record are cut. */
-enum { COFF_FILE_NAME = 14, COFF_RECORD = 18 };
+/* Of the name of a file in several records GNU takes the first; one in the string table has one record and is whole. */
+enum { COFF_RECORD = 18 };
 
 static char *symbol_name(const struct bfd_object *o, const struct csn_debug_symbol *symbol) {
-    if (!o->is_elf && symbol->kind == CSN_SYMBOL_FILE && symbol->name.len > COFF_FILE_NAME && symbol->name.len <= COFF_RECORD)
-        return copy_text(symbol->name.ptr, COFF_FILE_NAME);
+    if (!o->is_elf && symbol->kind == CSN_SYMBOL_FILE && symbol->has_aux > 1 && symbol->name.len > COFF_RECORD)
+        return copy_text(symbol->name.ptr, COFF_RECORD);
     const bool is_win32 = !o->is_elf && o->object.machine == 0x14c && symbol->kind != CSN_SYMBOL_FILE &&
                           symbol->kind != CSN_SYMBOL_SECTION;
     if (is_win32) return coff_table_name(symbol->name);

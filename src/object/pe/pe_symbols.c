@@ -93,11 +93,15 @@ static uint64_t function_size(const struct csni_pe *pe, uint64_t index, const st
     return size == 1 && pe->symbol_size == BIGOBJ_SYMBOL_SIZE ? 0 : size;
 }
 
-/* The name of a source file stands in the aux records. */
+/* The name of a source file stands in the aux records; a long one in the string table, where GNU as has put it. */
 static struct csn_str coff_file_name(const struct csni_pe *pe, uint64_t index, const struct coff_symbol *s, struct csn_str own) {
     struct csni_span aux;
     uint64_t size = (uint64_t)s->aux_count * pe->symbol_size;
-    if (!size || !csni_span_sub(pe->symbols, (index + 1) * pe->symbol_size, size, &aux) || !aux.ptr[0]) return own;
+    if (!size || !csni_span_sub(pe->symbols, (index + 1) * pe->symbol_size, size, &aux)) return own;
+    if (!aux.ptr[0]) {
+        struct csn_str name;
+        return symbol_name(pe, aux.ptr, &name) && name.len ? name : own;
+    }
     const uint8_t *nul = memchr(aux.ptr, 0, aux.size);
     return (struct csn_str){ (const char *)aux.ptr, nul ? (size_t)(nul - aux.ptr) : aux.size };
 }
