@@ -97,6 +97,17 @@ def test_gsymutil_with_declarations_in_other_units(options, folder, tmp_path):  
     assert theirs == ours and {b"inner::counter::step", b"inner::counter::both", b"main::local::run"} <= set(ours[1].split(b"\0"))
 
 
+def test_gsymutil_with_undefined_functions_that_have_an_address(folder, tmp_path):  # noqa: F811
+    """In a program at a fixed address a pointer to a function of a library is the address of its PLT entry: LLVM takes no such symbol."""
+    (tmp_path / "u.c").write_text("#include <stdio.h>\nint (*volatile p)(const char *) = puts;\nint main(void) { return p == puts ? p(\"x\") : 0; }\n")
+    subprocess.run([need("gcc"), "-g", "-O1", "-no-pie", "-fno-pie", "u.c", "-o", "u"], cwd=tmp_path, check=True)
+    symbols = subprocess.run([need("readelf"), "-sW", "u"], cwd=tmp_path, capture_output=True, check=True).stdout.split(b"\n")
+    if not any(b" UND puts" in line and int(line.split()[1], 16) for line in symbols):
+        pytest.skip("the linker makes no such symbol")
+    theirs, ours = converted_by_both(pair_for("llvm-gsymutil", folder), "u", tmp_path)
+    assert theirs == ours and b"\0main\0" in ours[1]
+
+
 def converted_by_both(pair, name, where):
     made = []
     for which in ("theirs", "ours"):
