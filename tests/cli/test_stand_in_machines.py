@@ -148,6 +148,44 @@ def test_addr2line_of_other_machines_knows_their_mapping_symbols(target, size, f
     assert b"$" not in results[1] and b"\ng\n" in results[1]
 
 
+THUMB_IFUNC = """
+        .syntax unified
+        .thumb
+        .globl f, before
+        .type before, %function
+        .thumb_func
+before: nop
+        bx lr
+        .size before, .-before
+        .type impl, %function
+        .thumb_func
+impl:
+        .type f, %gnu_indirect_function
+f:      nop
+        bx lr
+        .size f, .-f
+        .size impl, .-impl
+"""
+
+
+@pytest.mark.parametrize("dialect", ["llvm-symbolizer", "llvm-addr2line"])
+@pytest.mark.parametrize("options", [["-c"], ["-nostdlib", "-static", "-fuse-ld=lld", "-Wl,-e,before"]], ids=["object", "program"])
+def test_ifuncs_of_thumb(options, dialect, folder, tmp_path):  # noqa: F811
+    """LLVM leaves the bit for Thumb in the address of an IFUNC: the first byte has another name than the second."""
+    pair = pair_for(dialect, folder)
+    (tmp_path / "x.s").write_text(THUMB_IFUNC)
+    done = subprocess.run(["clang-22", "-target", "armv7-linux-gnueabihf", *options, "x.s", "-o", "x"], cwd=tmp_path, capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip("clang-22 does not assemble or lld does not link for ARM")
+    start = 0 if options == ["-c"] else int(next(line.split()[0] for line in subprocess.run(
+        ["llvm-nm-22", "x"], cwd=tmp_path, capture_output=True, check=True).stdout.decode().splitlines() if line.endswith(" before")), 16) & ~1
+    requests = "".join(f"{start + i:#x}\n" for i in range(10)).encode()
+    arguments = ["-f", "--verbose", "-e", "x"]
+    difference = pair.compare(arguments, requests, tmp_path)
+    assert difference is None, stand_in_pairs.show_difference(arguments, requests, difference)
+    assert {b"before", b"impl", b"f"} <= set(pair.run("ours", arguments, requests, tmp_path).out.splitlines())
+
+
 # Tag_CPU_arch
 ARM_NAMES = {10: "v7", 11: "v6m", 13: "v7em", 14: "v8a", 15: "v8r", 16: "v8m.base", 17: "v8m.main", 18: "", 21: "v8.1m.main", 22: "v9a"}
 

@@ -77,9 +77,10 @@ static void sort_symbols(struct llvm_symbol *items, size_t count) {
 /* Bits 56 to 63 may be a tag: all are as bit 55 is. */
 static uint64_t untagged(uint64_t addr) { return (addr & ((UINT64_C(1) << 56) - 1)) | (addr >> 55 & 1 ? UINT64_C(0xff) << 56 : 0); }
 
+/* LLVM leaves the bit for Thumb in the value of an IFUNC. */
 static uint64_t symbol_addr(const struct llvm_module *m, const struct csn_debug_symbol *s) {
     struct csn_debug_section section;
-    uint64_t addr = s->addr;
+    uint64_t addr = s->addr + (s->kind == CSN_SYMBOL_IFUNC ? s->had_low_bit : 0);
     if (llvm_is_unlinked(m) && csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK) addr -= section.addr;
     return llvm_described_addr(m, m->untag ? untagged(addr) : addr);
 }
