@@ -68,6 +68,7 @@ static void read_attributes(const struct csn_debug_die *die) {
             require(other.next > other.offset);
         if (csn_debug_die_attribute(die, attribute, &same) == CSN_OK && same.kind == CSN_VALUE_STRING) touch(same.bytes);
         csn_debug_unit_address(die->unit, value.number, &address);
+        csn_debug_unit_range_list(die->unit, value.number, &address);
     }
 }
 

@@ -220,6 +220,9 @@ CSN_API csn_status csn_debug_die_follow(const struct csn_debug_die *die, const s
                                         struct csn_debug_die *out, struct csn_error *err);
 /* The address with an index in .debug_addr, as DW_OP_addrx has it. CSN_NONE: there is none. */
 CSN_API csn_status csn_debug_unit_address(const struct csn_debug_unit *unit, uint64_t index, uint64_t *out);
+/* The offset in .debug_rnglists (of split DWARF: of its file) of the list with an index, as DW_FORM_rnglistx has it.
+ * CSN_NONE: there is none. */
+CSN_API csn_status csn_debug_unit_range_list(const struct csn_debug_unit *unit, uint64_t index, uint64_t *out);
 /* Stores up to `cap` address ranges of a DIE, by DW_AT_low_pc and DW_AT_high_pc or DW_AT_ranges, as they
  * stand, empty ones too, and gives their number. CSN_NONE: it has no addresses. CSN_E_FORMAT: the list is damaged. */
 CSN_API csn_status csn_debug_die_ranges(const struct csn_debug_die *die, struct csn_range *out, size_t cap, size_t *out_count,

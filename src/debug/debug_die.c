@@ -228,6 +228,11 @@ csn_status csn_debug_unit_address(const struct csn_debug_unit *unit, uint64_t in
     return csni_address_index(of->dwarf, of, index, out, NULL) == CSN_OK ? CSN_OK : CSN_NONE;
 }
 
+csn_status csn_debug_unit_range_list(const struct csn_debug_unit *unit, uint64_t index, uint64_t *out) {
+    const struct csni_unit *of = csni_debug_dwarf_unit(unit);
+    return csni_rnglist_index(of->dwarf, of, index, out, NULL) == CSN_OK ? CSN_OK : CSN_NONE;
+}
+
 csn_status csn_debug_die_ranges(const struct csn_debug_die *die, struct csn_range *out, size_t cap, size_t *out_count,
                                 struct csn_error *err) {
     static const struct { uint32_t name; enum csni_at at; } wanted[] = { { DW_AT_low_pc, CSNI_AT_LOW_PC },

@@ -262,5 +262,8 @@ csn_status csni_string_index(const struct csni_dwarf *dwarf, const struct csni_u
                              struct csn_str *out, struct csn_error *err);
 csn_status csni_address_index(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t index,
                               uint64_t *out, struct csn_error *err);
+/* Where the list of DW_FORM_rnglistx begins. */
+csn_status csni_rnglist_index(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t index,
+                              uint64_t *out, struct csn_error *err);
 
 #endif

@@ -145,9 +145,8 @@ static csn_status read_rnglist(struct list *list, struct csn_error *err) {
     }
 }
 
-/* Where the list of DW_FORM_rnglistx begins. */
-static csn_status rnglist_index(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t index,
-                                uint64_t *out, struct csn_error *err) {
+csn_status csni_rnglist_index(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t index,
+                              uint64_t *out, struct csn_error *err) {
     struct csni_span entry;
     uint64_t off;
     if (!csni_mul_u64(index, unit->offset_size, &off) || !csni_add_u64(off, unit->rnglists_base, &off) ||
@@ -181,7 +180,7 @@ static CSNI_NOINLINE csn_status listed_ranges(const struct csni_dwarf *dwarf, co
     if (csni_attr_unsigned(die, CSNI_AT_RANGES, &off) != CSN_OK) return CSN_NONE;
     bool five = unit->version >= 5;
     if (die->at[CSNI_AT_RANGES].form == DW_FORM_rnglistx)
-        CSNI_TRY(rnglist_index(dwarf, unit, off, &off, err));
+        CSNI_TRY(csni_rnglist_index(dwarf, unit, off, &off, err));
     else if (unit->is_split && !csni_add_u64(off, five ? unit->rnglists_at : unit->ranges_base, &off))
         off = UINT64_MAX;
     struct csni_span section = five ? dwarf->sections.rnglists : dwarf->sections.ranges;

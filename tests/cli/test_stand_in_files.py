@@ -97,6 +97,20 @@ def test_gsymutil_with_declarations_in_other_units(options, folder, tmp_path):  
     assert theirs == ours and {b"inner::counter::step", b"inner::counter::both", b"main::local::run"} <= set(ours[1].split(b"\0"))
 
 
+@pytest.mark.parametrize("split", ["-gsplit-dwarf", "-gno-split-dwarf"])
+@pytest.mark.parametrize("compiler", ["g++ -gdwarf-5", "g++ -gdwarf-4", "clang++-22 -fbasic-block-sections=all -gdwarf-5", "clang++-22 -fbasic-block-sections=all -gdwarf-4"])
+def test_gsymutil_dumps_of_parts_and_split_units(compiler, split, folder, tmp_path):  # noqa: F811
+    """LLVM tells where a list of ranges is, and of split DWARF the number of a file. Each function is dumped, as the code is in no section of code."""
+    (tmp_path / "s.cc").write_text(SCOPES.replace("return c.both", 'if (__builtin_expect(argc > 7, 0)) __builtin_abort();\n    return c.both'))
+    need(compiler.split()[0])
+    subprocess.run([*compiler.split(), split, "-O2", "s.cc", "-o", "s"], cwd=tmp_path, check=True)
+    subprocess.run([need("objcopy"), "--set-section-flags", ".text=alloc,readonly,data", "s"], cwd=tmp_path, check=True)
+    theirs, ours = converted_by_both(pair_for("llvm-gsymutil", folder), "s", tmp_path)
+    assert theirs == ours and b"DW_AT_decl_file" in ours[0].out
+    if "clang" in compiler and "-gdwarf-5" in compiler:
+        assert b") rangelist = 0x" in ours[0].out
+
+
 def test_gsymutil_with_undefined_functions_that_have_an_address(folder, tmp_path):  # noqa: F811
     """In a program at a fixed address a pointer to a function of a library is the address of its PLT entry: LLVM takes no such symbol."""
     (tmp_path / "u.c").write_text("#include <stdio.h>\nint (*volatile p)(const char *) = puts;\nint main(void) { return p == puts ? p(\"x\") : 0; }\n")

@@ -179,12 +179,19 @@ static bool is_string_form(uint32_t form) {
            (form >= DW_FORM_strx1 && form <= DW_FORM_strx4) || form == DW_FORM_strp_sup || form == DW_FORM_GNU_strp_alt;
 }
 
+/* LLVM takes its offset as one of 32-bit DWARF. */
+static void put_range_list(const struct csn_debug_unit *unit, uint64_t index) {
+    uint64_t off;
+    printf("indexed (0x%" PRIx64 ") rangelist = ", index);
+    if (csn_debug_unit_range_list(unit, index, &off) == CSN_OK) printf("0x%08" PRIx64, off);
+}
+
 static void put_value(const struct gsym_unit *u, const struct csn_debug_die *die, uint32_t attribute,
                       const struct csn_debug_value *v) {
     struct csn_range range;
     size_t count;
     const char *word = is_constant(v) ? word_of(attribute, v->number) : NULL;
-    char *path = is_constant(v) && u->lines && (attribute == DW_AT_decl_file || attribute == DW_AT_call_file)
+    char *path = is_constant(v) && u->lines && !die->unit->is_split && (attribute == DW_AT_decl_file || attribute == DW_AT_call_file)
                      ? llvm_file_path(u->lines, v->number, LLVM_PATH_ABSOLUTE) : NULL;
     if (path) printf("\"%s\"", path);
     else if (word) fputs(word, stdout);
@@ -199,7 +206,7 @@ static void put_value(const struct gsym_unit *u, const struct csn_debug_die *die
     else if (v->kind == CSN_VALUE_REFERENCE) put_reference(die, v);
     else if (v->kind == CSN_VALUE_BLOCK) gsym_put_expression(u, v->bytes);
     else if (is_string_form(v->form)) return;
-    else if (v->form == DW_FORM_rnglistx) printf("indexed (0x%" PRIx64 ") rangelist = ", v->number);
+    else if (v->form == DW_FORM_rnglistx) put_range_list(die->unit, v->number);
     else printf("0x%0*" PRIx64, die->unit->offset_size == 8 ? 16 : 8, v->number);
     free(path);
 }

@@ -199,7 +199,7 @@ static void read_object_symbols(struct gsym_build *build, const struct llvm_modu
     if (csn_debug_info_symbols(module->info, CSN_SYMBOLS_STATIC, &symbols, &count, NULL) != CSN_OK) count = 0;
     for (size_t i = 0; i < count; i++) {
         const struct csn_debug_symbol *s = &symbols[i];
-        if (container == CSN_CONTAINER_ELF && !s->is_defined) continue; /* in programs at a fixed address it may have that of a PLT entry */
+        if (container == CSN_CONTAINER_ELF && !s->is_defined) continue; /* it may have the address of a PLT entry */
         const uint64_t addr = symbol_addr(module, s);
         if (!is_function(module, s) || !gsym_build_is_text(build, addr)) continue;
         struct gsym_function f = { .start = addr, .end = addr + (container == CSN_CONTAINER_ELF ? s->size : 0) };
