@@ -13,11 +13,16 @@ struct gsym_tree_node {
 
 /* Ascending; read when it is asked for. */
 struct gsym_tree {
-    uint64_t unit;           /* address of the unit's description; 0: not read yet */
+    const struct csn_debug_unit *unit; /* NULL: not read yet */
     struct { struct gsym_tree_node *items; size_t count, capacity; } nodes;
 };
-/* Those of units that functions of other units refer to, ascending by unit; kept to the end. */
-struct gsym_forest { struct gsym_tree *items; size_t count, capacity; };
+/* Those of units that functions of other units refer to, kept to the end. */
+struct gsym_forest {
+    struct gsym_tree *items;
+    size_t count, capacity;
+    uint32_t *slots;         /* by unit: index in `items` + 1; 0: free */
+    size_t slot_count;
+};
 
 /* A unit while its functions are read. */
 struct gsym_unit {

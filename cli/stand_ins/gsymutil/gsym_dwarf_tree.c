@@ -1,6 +1,5 @@
 /* The tree of a unit's DIEs: who is whose child, and where the descendants of one end. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "stand_ins/base/dwarf_words.h"
 #include "stand_ins/base/growth.h"
@@ -18,7 +17,7 @@ static void add_node(struct gsym_tree *tree, const struct csn_debug_die *die, ui
 static void read_tree(struct gsym_tree *tree, const struct csn_debug_unit *unit) {
     struct csn_debug_die die;
     struct { size_t *items, count, capacity; } around = { 0 }; /* nodes */
-    tree->unit = (uintptr_t)unit;
+    tree->unit = unit;
     if (csn_debug_die_at(unit, unit->root, &die, NULL) != CSN_OK || !die.has_children) return;
     add_node(tree, &die, die.offset);
     GROW_PUSH(&around, 0);
@@ -39,26 +38,40 @@ static void read_tree(struct gsym_tree *tree, const struct csn_debug_unit *unit)
     free(around.items);
 }
 
+static size_t slot_of(const struct gsym_forest *f, const struct csn_debug_unit *unit) {
+    size_t at = (size_t)((uint64_t)(uintptr_t)unit * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (f->slot_count - 1);
+    while (f->slots[at] && f->items[f->slots[at] - 1].unit != unit) at = (at + 1) & (f->slot_count - 1);
+    return at;
+}
+
+static void grow_slots(struct gsym_forest *f) {
+    free(f->slots);
+    f->slot_count = f->slot_count ? 2 * f->slot_count : 64;
+    f->slots = zeroed_memory(f->slot_count, sizeof *f->slots);
+    for (size_t i = 0; i < f->count; i++) f->slots[slot_of(f, f->items[i].unit)] = (uint32_t)i + 1;
+}
+
 static const struct gsym_tree *tree_of(struct gsym_unit *u, const struct csn_debug_unit *unit) {
     struct gsym_forest *others = u->others;
-    const struct gsym_tree none = { 0 };
     if (unit == u->code) {
         if (!u->tree.unit) read_tree(&u->tree, unit);
         return &u->tree;
     }
-    const size_t at = LOWER_BOUND(others->items, others->count, unit, (uintptr_t)unit);
-    if (at == others->count || others->items[at].unit != (uintptr_t)unit) {
+    if (2 * others->count >= others->slot_count) grow_slots(others);
+    const size_t at = slot_of(others, unit);
+    if (!others->slots[at]) {
+        const struct gsym_tree none = { 0 };
         GROW_PUSH(others, none);
-        memmove(others->items + at + 1, others->items + at, (others->count - 1 - at) * sizeof *others->items);
-        others->items[at] = none;
-        read_tree(&others->items[at], unit);
+        read_tree(&others->items[others->count - 1], unit);
+        others->slots[at] = (uint32_t)others->count;
     }
-    return &others->items[at];
+    return &others->items[others->slots[at] - 1];
 }
 
 void gsym_forest_free(struct gsym_forest *forest) {
     for (size_t i = 0; i < forest->count; i++) free(forest->items[i].nodes.items);
     free(forest->items);
+    free(forest->slots);
 }
 
 /* NULL: it is damaged, or was not taken in. */
