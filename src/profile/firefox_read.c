@@ -275,7 +275,7 @@ static csn_status add_weight(struct firefox_reader *r, struct csni_span item, un
     if (item.size) CSNI_TRY(number_of(r, "weight", item, &number));
     if (!csni_json_decimal_value(&number, digits, &weight))
         return fail_sample(r, "weight", item, digits == NS_DIGITS ? "at most 9223372036854.775807" : "at most 9223372036854775807");
-    csni_profile_add_value(value, weight);
+    r->p->sums_cut += !csni_profile_add_value(value, weight);
     return CSN_OK;
 }
 
