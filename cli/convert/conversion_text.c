@@ -31,7 +31,7 @@ bool conversion_is_partial(const struct csn_convert_report *report) {
 
 bool conversion_has_symbols_only(const struct csn_convert_report *report) {
     return !report->functions_from_dwarf && !report->functions_from_go && !report->functions_from_pdb &&
-           !report->functions_from_btf;
+           !report->functions_from_btf && !report->functions_from_index;
 }
 
 static const char *class_name(uint32_t event) {

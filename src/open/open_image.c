@@ -159,7 +159,7 @@ csn_status csni_image_convert_to_memory(struct csni_image *image, struct csn_byt
     csn_status status = csn_convert_file_to_memory(image->path, &options, out, image->report, err);
     const struct csn_convert_report *report = image->report;
     image->is_poor = !image->has_debug_info && !report->functions_from_dwarf && !report->functions_from_go &&
-                     !report->functions_from_pdb && !report->functions_from_btf;
+                     !report->functions_from_pdb && !report->functions_from_btf && !report->functions_from_index;
     if (image->is_poor && image->lacks_debug_file) image->opened->flags |= CSN_OPENED_SYMBOLS_ONLY;
     return status;
 }

@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+import gsym_make
+from gsym_bytes import Bytes
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 SYMBOLS = """From    \\epoc32\\release\\armv5\\urel\\euser.dll
@@ -251,3 +254,18 @@ def test_code_at_0_is_found_by_name(callsign, tmp_path):
     assert "code at 0" not in callsign.run("convert", tmp_path / "rom.bsym", "-o", tmp_path / "again.bsym", "--to", "bsym").stderr
     (tmp_path / "rom.sym").write_text("MODULE Linux arm 000000000000000000000000000000000 rom\nFUNC 10 10 0 reset\nFUNC 20 10 0 main\n")
     assert "code at 0" not in callsign.run("convert", tmp_path / "rom.sym", "--to", "bsym", "-o", tmp_path / "rom.bsym").stderr
+
+
+def test_symbols_without_a_name(callsign, tmp_path):
+    """They were left out when BSYM was converted, and their code was called one of the function before."""
+    gsym_make.write(tmp_path / "a.gsym", [{"start": 0x1000, "size": 16, "name": "first"}, {"start": 0x1010, "size": 16, "name": "nameless"},
+                                          {"start": 0x1020, "size": 16, "name": "last"}])
+    index = Bytes(tmp_path / "a.gsym")
+    index.rename("nameless", "\0" * 8)
+    index.save()
+    callsign.good("convert", "-q", "--to", "bsym", index.path, "-o", tmp_path / "a.bsym")
+    assert callsign.good("lookup", tmp_path / "a.bsym", "0x1014").startswith("0x1014: (no name) + 4")
+    for form in "bsym", "gsym":
+        done = callsign.run("convert", "--to", form, tmp_path / "a.bsym", "-o", tmp_path / form)
+        assert done.returncode == 0 and "without-name" not in done.stderr
+        assert callsign.good("lookup", tmp_path / form, "0x1014").startswith("0x1014: (no name) + 4")

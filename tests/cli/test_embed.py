@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 import gsym_make
+from gsym_bytes import Bytes
 from programs import need
 
 SOURCE = """static inline __attribute__((always_inline)) int square(int x) { volatile int y = x * x; return y + 1; }
@@ -91,6 +92,58 @@ def test_every_revision(callsign, tmp_path, revision):
         assert callsign.good("lookup", tmp_path / "stripped", at) == answer
         callsign.good("extract", tmp_path / "stripped", "-o", tmp_path / "back")
         assert callsign.good("lookup", tmp_path / "back", at) == answer
+
+
+def index_of_equal_starts(path):
+    """Functions with one start, merged ones, and one without a name that has a line."""
+    gsym_make.write(path, [
+        {"start": 0x1000, "size": 16, "name": "one", "line": 1, "merged": [{"name": "two", "line": 2}]},
+        {"start": 0x1010, "size": 8, "name": "short", "line": 3}, {"start": 0x1010, "size": 16, "name": "long", "line": 4},
+        {"start": 0x1020, "size": 8, "name": "same", "line": 5}, {"start": 0x1020, "size": 8, "name": "same", "line": 5},
+        {"start": 0x1030, "size": 8, "name": "nameless", "line": 6}, {"start": 0x1040, "size": 8, "name": "last"}])
+    index = Bytes(path)
+    index.rename("nameless", "\0" * 8)
+    index.save()
+    return path
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_sections_are_converted_whole(callsign, tmp_path, revision):
+    """Of functions with one start the last one stayed, with its line, and those without a name were left out."""
+    index, section, back = index_of_equal_starts(tmp_path / "a.gsym"), tmp_path / "a.o", tmp_path / "back.gsym"
+    callsign.good("convert", "-q", "--to", "gsym-section", "--revision", revision, index, "-o", section)
+    done = callsign.run("convert", section, "-o", back, "--report", tmp_path / "report.json")
+    assert done.returncode == 0
+    assert "no debug information" not in done.stderr and "dropped" not in done.stderr
+    asked = [hex(at) for start in range(0x1000, 0x1050, 16) for at in (start, start + 7, start + 8, start + 15)]
+    answers = [callsign.run("lookup", path, "--json", *asked).stdout for path in (index, section, back)]
+    assert '"one"' in answers[0] and '"line":6' in answers[0]
+    assert answers[1] == answers[0] and answers[2] == answers[0]
+    done = callsign.run("diff", section, back)
+    assert done.returncode == 0, done.stdout
+    coverage = json.loads((tmp_path / "report.json").read_text())["coverage"]
+    assert coverage["line"] == {"input": 48, "index": 48}
+
+
+def test_sizeless_functions_of_a_section(callsign, tmp_path):
+    """In a section one without a size answers where no other of its start does; in GSYM, if it comes first."""
+    index, section, back = tmp_path / "a.gsym", tmp_path / "a.o", tmp_path / "back.gsym"
+    gsym_make.write(index, [{"start": 0x1000, "size": 0, "name": "label"}, {"start": 0x1000, "size": 8, "name": "function"},
+                            {"start": 0x1010, "size": 8, "name": "last"}])
+    callsign.good("convert", "-q", "--to", "gsym-section", index, "-o", section)
+    answer = callsign.good("lookup", section, "0x1004", "0x100c")
+    assert answer.startswith("0x1004: function + 4") and "0x100c: label + 12" in answer
+    callsign.good("convert", "-q", section, "-o", back)
+    assert callsign.good("lookup", back, "0x1004", "0x100c") == answer
+
+
+def test_a_section_without_debug_information(callsign, tmp_path):
+    """The object was said to have no debug information, also by commands that convert it in memory."""
+    index, section = index_of_equal_starts(tmp_path / "a.gsym"), tmp_path / "a.o"
+    for revision in "B", "G":
+        callsign.good("convert", "-q", "--to", "gsym-section", "--revision", revision, index, "-o", section)
+        done = callsign.run("verify", index, "--against", section)
+        assert "0 different" in done.stdout and done.stderr == "", done
 
 
 @pytest.mark.parametrize("strings", [".strtab", ".debug_str"])

@@ -55,10 +55,6 @@ static csn_status read_bsym_segment(struct reader *r, uint32_t index, struct csn
         name = csni_bsym_symbol_name(b, symbol);
         CSNI_TRY(read_bsym_name(r, &name, &text, err));
         if (!size) continue; /* a label */
-        if (!text.len) {
-            csni_batch_note(r->w, CSN_EVENT_FUNCTION_WITHOUT_NAME, "symbol %u at 0x%llx", symbol, (unsigned long long)start);
-            continue;
-        }
         csni_batch_begin_function(r->w, start, size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
                                   csni_batch_add_string(r->w, text), CSNI_SOURCE_SYMBOL);
     }

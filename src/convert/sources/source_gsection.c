@@ -1,5 +1,5 @@
-/* An index in the section-embedded GSYM of 2017 as a source: one batch. What a writer of the model relies on is made sure of
- * here, as nothing in an index can be trusted: rows and ranges that do not ascend or lie outside are left out. */
+/* An index in the section-embedded GSYM of 2017 as a source: one batch that holds all of it. What a writer of the model relies on
+ * is made sure of here, as nothing in an index can be trusted: rows and ranges that do not ascend or lie outside are left out. */
 #include "base/core/fail.h"
 #include "base/core/image_base.h"
 #include "base/core/search.h"
@@ -150,20 +150,20 @@ static void read_inlines(struct reader *r, const struct csni_gsym_record *record
     if (status < 0) csni_batch_note(r->w, CSN_EVENT_DAMAGED_UNIT, "inlined calls of the function at 0x%llx", (ull)record->start);
 }
 
-static csn_status read_section_function(struct reader *r, uint32_t idx, struct csn_error *err) {
+/* If it has a size, or, if `sizeless`, if it has none. */
+static csn_status read_section_function(struct reader *r, uint32_t idx, bool sizeless, struct csn_error *err) {
     struct csni_gsym_record record;
     struct csn_error damage = CSN_ERROR_INIT;
     if (csni_gsym_record(&r->g->gsym, idx, &record, &damage) < 0) {
-        csni_batch_note(r->w, CSN_EVENT_DAMAGED_UNIT, "%s", csn_error_text(&damage));
+        if (!sizeless) csni_batch_note(r->w, CSN_EVENT_DAMAGED_UNIT, "%s", csn_error_text(&damage));
         return CSN_OK;
     }
+    if (!record.size != sizeless) return CSN_OK;
+    if (record.name >= r->g->gsym.strings.size)
+        csni_batch_note(r->w, CSN_EVENT_DAMAGED_UNIT, "name at 0x%llx of the %zu bytes of strings, of the function at 0x%llx",
+                        (ull)record.name, r->g->gsym.strings.size, (ull)record.start);
     uint32_t name = csni_index_strings_add(&r->strings, r->w, &r->g->gsym, record.name);
-    if (!name) {
-        if (r->w->failed) return CSN_OK;
-        csni_batch_note(r->w, CSN_EVENT_FUNCTION_WITHOUT_NAME, "function at 0x%llx of the index", (ull)record.start);
-        return CSN_OK;
-    }
-    csni_batch_begin_function(r->w, record.start, record.size, name, CSNI_SOURCE_BUILDER);
+    csni_batch_begin_function(r->w, record.start, record.size, name, CSNI_SOURCE_INDEX);
     uint64_t pos = CSNI_GSYM_R_PARTS;
     struct csni_gsym_payload part;
     csn_status status;
@@ -185,9 +185,17 @@ static csn_status read_section_function(struct reader *r, uint32_t idx, struct c
     return CSN_OK;
 }
 
+/* Of several with one start, those without a size come last: in a section they answer where no other one does, in other indexes if they
+ * come first. */
 static csn_status read_section_functions(struct reader *r, struct csni_arena *arena, struct csn_error *err) {
     CSNI_TRY(read_section_files(r, arena, err));
-    for (uint32_t i = 0; i < r->g->gsym.address_count && !r->w->failed; i++) CSNI_TRY(read_section_function(r, i, err));
+    const struct csni_gsym *gsym = &r->g->gsym;
+    for (uint32_t first = 0, end; first < gsym->address_count && !r->w->failed; first = end) {
+        const uint64_t start = csni_gsym_address(gsym, first);
+        for (end = first + 1; end < gsym->address_count && csni_gsym_address(gsym, end) == start;) end++;
+        for (uint32_t i = first; i < end; i++) CSNI_TRY(read_section_function(r, i, false, err));
+        for (uint32_t i = first; i < end; i++) CSNI_TRY(read_section_function(r, i, true, err));
+    }
     return CSN_OK;
 }
 
@@ -198,6 +206,7 @@ static csn_status read_section_index(struct csni_conversion *c, const struct csn
     const uint64_t size = (uint64_t)g->gsym.bytes.size + g->gsym.strings.size;
     *r = (struct reader){ .g = g, .w = &c->writers[0], .bytes_left = g->gsym.bytes.size * (uint64_t)SHARING_MAX,
                           .strings.slots.alloc = c->alloc, .strings.text = csni_budget_for(0, size, STRINGS_SHARING) };
+    c->image.exact = c->options.merged_functions == CSN_MERGE_NONE; /* else names of one piece of code are brought together */
     csni_batch_begin(r->w, &c->arenas[0]);
     csn_status status = read_section_functions(r, &c->arenas[0], err);
     csni_vec_deinit(&r->strings.slots);
@@ -227,7 +236,11 @@ csn_status csni_source_gsection(struct csni_conversion *c, struct csn_error *err
     if (!csni_section_find_recognize(c->object->file)) return CSN_NONE; /* a container without sections of that name */
     csn_status status = csni_section_find_index(c->object->file, &section, err);
     if (status != CSN_OK) return status;
-    if (csni_gsection_is_whole(section)) return csni_source_gsym_in(c, section, err);
+    if (csni_gsection_is_whole(section)) {
+        CSNI_TRY(csni_source_gsym_in(c, section, err));
+        c->report->functions_from_index += c->batches->function_count;
+        return CSN_OK;
+    }
     struct csni_gsection_home home = { c->object->file, csni_section_find };
     struct csni_gsection g;
     CSNI_TRY(csni_gsection_parse(&g, section, &home, err));
