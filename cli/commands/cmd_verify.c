@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <callsign/convert.h>
 #include <callsign/inspect.h>
 
 #include "commands/commands.h"
@@ -31,7 +32,7 @@ struct verify_run {
     const struct verify_values *values;
     struct out_buffer out;
     uint64_t problems_met; /* by the callback */
-    uint64_t call_sites;   /* of the index */
+    uint64_t call_sites, merged_functions; /* of the index */
     bool bad;              /* a problem or a difference */
     bool beyond_limit;     /* checking met a limit: asking for every address would not end */
 };
@@ -74,6 +75,7 @@ static bool check_records(struct verify_run *run, const char *path, const struct
         return false;
     }
     run->call_sites = counts.call_sites;
+    run->merged_functions = counts.merged_functions;
     if (counts.problems) run->bad = true;
     if (!run->values->quiet) put_summary(run, &counts);
     return true;
@@ -97,27 +99,59 @@ static void compare_build_ids(struct verify_run *run, const struct csn_index *in
     out_char(&run->out, '\n');
 }
 
-static bool check_against(struct verify_run *run, const struct csn_index *index) {
+/* A conversion of OBJECT, and how it compares. All zeros: none yet. */
+struct trial {
     struct opened_index object;
+    struct compare_counts counts;
+};
+
+/* Converts OBJECT in one more way, and keeps the better one. */
+static bool try_conversion(struct verify_run *run, const struct csn_index *index, uint32_t flags, uint32_t merged,
+                           struct trial *best) {
+    struct trial trial = { .counts = { 0, 0 } };
+    if (!open_object(run->values->against, &run->values->companions, flags, merged, &trial.object)) return false;
+    const bool good = compare_answers(index, trial.object.index, NULL, &trial.counts);
+    const bool is_better = good && (!best->object.index || trial.counts.different < best->counts.different);
+    close_index(is_better ? &best->object : &trial.object);
+    if (is_better) *best = trial;
+    return good;
+}
+
+/* An index does not tell with which options it was made. Functions without a linkage name have other names where call sites are kept,
+ * which a program need not have any of, and there are several ways to merge functions. */
+static bool find_conversion(struct verify_run *run, const struct csn_index *index, struct trial *best) {
+    static const uint32_t modes[] = { CSN_MERGE_ALL, CSN_MERGE_ALIASES, CSN_MERGE_LLVM };
+    const uint32_t flags = run->call_sites ? CSN_CONVERT_CALL_SITES : 0;
+    uint32_t merged = run->merged_functions ? modes[0] : CSN_MERGE_NONE;
+    if (!try_conversion(run, index, flags, merged, best)) return false;
+    for (size_t i = 1; run->merged_functions && best->counts.different && i < sizeof(modes) / sizeof(*modes); i++) {
+        const uint64_t before = best->counts.different;
+        if (!try_conversion(run, index, flags, modes[i], best)) return false;
+        if (best->counts.different < before) merged = modes[i];
+    }
+    if (flags || !best->counts.different || !best->object.report->functions_from_dwarf) return true;
+    return try_conversion(run, index, CSN_CONVERT_CALL_SITES, merged, best);
+}
+
+static bool check_against(struct verify_run *run, const struct csn_index *index) {
     if (run->beyond_limit) {
         if (!run->values->quiet) out_text(&run->out, "not compared: the index is beyond a limit\n");
         return true;
     }
-    /* Functions without a linkage name have other names where there are call sites. */
-    const uint32_t flags = run->call_sites ? CSN_CONVERT_CALL_SITES : 0;
-    if (!open_object(run->values->against, &run->values->companions, flags, &object)) return false;
-    compare_build_ids(run, index, object.index);
-    struct compare_counts counts = { 0, 0 };
-    bool good = compare_answers(index, object.index, run->values->quiet ? NULL : &run->out, &counts);
+    struct trial best = { .counts = { 0, 0 } };
+    bool good = find_conversion(run, index, &best);
+    if (good) compare_build_ids(run, index, best.object.index);
+    struct compare_counts shown = { 0, 0 };
+    if (good && best.counts.different && !run->values->quiet) good = compare_answers(index, best.object.index, &run->out, &shown);
     if (good && !run->values->quiet) {
-        put_count(run, "compared ", counts.addresses, " addresses");
-        put_count(run, ": ", counts.different, " different\n");
+        put_count(run, "compared ", best.counts.addresses, " addresses");
+        put_count(run, ": ", best.counts.different, " different\n");
     }
-    if (counts.different) run->bad = true;
+    if (best.counts.different) run->bad = true;
     struct coverage covered;
     good = good && coverage_of_index(index, &covered);
-    if (good && !run->values->quiet) coverage_put_text(object.report, &covered, &run->out);
-    close_index(&object);
+    if (good && !run->values->quiet) coverage_put_text(best.object.report, &covered, &run->out);
+    close_index(&best.object);
     return good;
 }
 
@@ -155,9 +189,9 @@ const struct command verify_command = {
     .arguments = "INDEX",
     .summary = "check every record of an index",
     .description =
-        "Decodes every record and checks every rule of the format. With --against, also compares build ids, and the answers of\n"
-        "the index with those of a fresh conversion of OBJECT at every address where an answer can change, and prints for how\n"
-        "many bytes of code OBJECT and the index have a name, a line and inlined calls.\n"
+        "Decodes every record and checks every rule of the format. With --against, also compares build ids, and the answers and\n"
+        "merged functions of the index with those of a fresh conversion of OBJECT at every address where an answer can change,\n"
+        "and prints for how many bytes of code OBJECT and the index have a name, a line and inlined calls.\n"
         "\n"
         "Exit status: 1 if there is a problem or a difference.\n",
     .example = "callsign verify app.gsym --against app",

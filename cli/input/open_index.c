@@ -52,8 +52,8 @@ static csn_status report_missing(csn_status status, const char *path, const stru
     return CSN_NONE;
 }
 
-static csn_status convert_in_memory(const struct companion_values *companions, uint32_t flags, struct opened_index *out,
-                                    struct csn_error *err) {
+static csn_status convert_in_memory(const struct companion_values *companions, uint32_t flags, uint32_t merged,
+                                    struct opened_index *out, struct csn_error *err) {
     const char *path = out->input.path;
     struct csn_convert_report *report = calloc(1, sizeof(*report));
     if (!report) return CSN_E_MEMORY;
@@ -64,6 +64,7 @@ static csn_status convert_in_memory(const struct companion_values *companions, u
     options.progress = progress_step;
     options.progress_context = &bar;
     options.flags = flags;
+    options.merged_functions = merged;
     options.input = out->input.file;
     csn_status status = companion_search_begin(&search, companions, NULL, &bar, &options, err);
     if (status >= 0) status = csn_convert_file_to_memory(path, &options, &out->bytes, report, err);
@@ -120,7 +121,7 @@ static csn_status open_image(const struct companion_values *companions, struct s
                              struct csn_error *err) {
     struct companion_values values = *companions;
     values.offline = search && search->offline;
-    if (!is_for_search(companions, search)) return convert_in_memory(&values, 0, out, err);
+    if (!is_for_search(companions, search)) return convert_in_memory(&values, 0, CSN_MERGE_NONE, out, err);
     return symbol_search_start(search) ? open_by_search(&values, search, out, err) : CSN_NONE;
 }
 
@@ -236,11 +237,12 @@ bool open_two_indexes(char *const paths[2], const struct companion_values *compa
     return true;
 }
 
-bool open_object(const char *path, const struct companion_values *companions, uint32_t flags, struct opened_index *out) {
+bool open_object(const char *path, const struct companion_values *companions, uint32_t flags, uint32_t merged,
+                 struct opened_index *out) {
     *out = (struct opened_index){ 0 };
     struct csn_error err = CSN_ERROR_INIT;
     if (!input_file_open(path, &out->input)) return false;
-    return finish_opening(convert_in_memory(companions, CSN_CONVERT_COVERAGE | flags, out, &err), &err, out);
+    return finish_opening(convert_in_memory(companions, CSN_CONVERT_COVERAGE | flags, merged, out, &err), &err, out);
 }
 
 void close_index(struct opened_index *opened) {

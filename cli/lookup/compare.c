@@ -9,6 +9,7 @@
 #include <callsign/inspect.h>
 
 #include "lookup/answer.h"
+#include "lookup/candidates.h"
 #include "ui/cli_message.h"
 
 enum { DIFFERENCES_SHOWN = 20, WINDOW = 1 << 16 };
@@ -62,18 +63,6 @@ static bool add_inlines(struct comparison *comparison, const struct csn_index *i
     return true;
 }
 
-/* The addresses of the next function of a side. What is damaged shows when its start is looked up. */
-static bool gather(struct comparison *comparison, struct side *side) {
-    uint32_t idx = side->next++;
-    struct csn_record record;
-    struct csn_function function;
-    if (csn_index_record(side->index, idx, &record, NULL) != CSN_OK) return true;
-    if (!add(comparison, record.start)) return false;
-    if (csn_record_function(side->index, &record, &function, NULL) != CSN_OK) return true;
-    if (function.size && !add(comparison, function.start + function.size - 1)) return false;
-    return add_rows(comparison, side->index, &record) && add_inlines(comparison, side->index, &record);
-}
-
 /* Where the next function of a side starts; false at its end. */
 static bool next_start(const struct side *side, uint64_t *out) {
     for (uint32_t idx = side->next; idx < side->count; idx++) {
@@ -85,6 +74,26 @@ static bool next_start(const struct side *side, uint64_t *out) {
     return false;
 }
 
+/* Around the end. A function that is longer than the way to the next one ends there; one without a size reaches to there. */
+static bool add_end(struct comparison *comparison, const struct side *side, const struct csn_function *function) {
+    uint64_t end = function->start + function->size, next;
+    if (function->size && !add(comparison, end - 1)) return false;
+    if (end > function->start && !add(comparison, end)) return false;
+    return !next_start(side, &next) || next <= function->start || add(comparison, next - 1);
+}
+
+/* The addresses of the next function of a side. What is damaged shows when its start is looked up. */
+static bool gather(struct comparison *comparison, struct side *side) {
+    uint32_t idx = side->next++;
+    struct csn_record record;
+    struct csn_function function;
+    if (csn_index_record(side->index, idx, &record, NULL) != CSN_OK) return true;
+    if (!add(comparison, record.start)) return false;
+    if (csn_record_function(side->index, &record, &function, NULL) != CSN_OK) return true;
+    return add_end(comparison, side, &function) && add_rows(comparison, side->index, &record) &&
+           add_inlines(comparison, side->index, &record);
+}
+
 static bool strings_equal(struct csn_str a, struct csn_str b) {
     return a.len == b.len && (!a.len || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
@@ -92,6 +101,50 @@ static bool strings_equal(struct csn_str a, struct csn_str b) {
 static bool frames_equal(const struct csn_frame *a, const struct csn_frame *b) {
     return a->offset == b->offset && a->line == b->line && a->flags == b->flags && strings_equal(a->name, b->name) &&
            strings_equal(a->base, b->base) && strings_equal(a->directory, b->directory);
+}
+
+/* Whether the rows of both have the same lines. */
+static bool rows_equal(const struct csn_index *index, const struct csn_record *record, const struct csn_index *other,
+                       const struct csn_record *other_record) {
+    struct csn_row_iter rows, other_rows;
+    struct csn_row row, other_row;
+    csn_status status = csn_row_iter_init(&rows, index, record, NULL);
+    csn_status other_status = csn_row_iter_init(&other_rows, other, other_record, NULL);
+    while (status == CSN_OK && other_status == CSN_OK) {
+        status = csn_row_iter_next(&rows, &row, NULL);
+        other_status = csn_row_iter_next(&other_rows, &other_row, NULL);
+        if (status != CSN_OK || other_status != CSN_OK) break;
+        struct csn_str directory = { "", 0 }, base = { "", 0 }, other_directory = { "", 0 }, other_base = { "", 0 };
+        csn_index_file(index, row.file, &directory, &base, NULL);
+        csn_index_file(other, other_row.file, &other_directory, &other_base, NULL);
+        if (row.addr != other_row.addr || row.line != other_row.line || !strings_equal(base, other_base) ||
+            !strings_equal(directory, other_directory))
+            return false;
+    }
+    return status == other_status && status >= 0;
+}
+
+/* The functions that are merged into the answers'. No lookup names them, but `find` and `stack` do. */
+static bool merged_equal(const struct comparison *comparison, const struct answer *a, const struct answer *b) {
+    const struct csn_index *index = comparison->sides[0].index, *other = comparison->sides[1].index;
+    struct csn_record record, other_record;
+    struct csn_merged_iter merged, other_merged;
+    csn_status status = csn_index_record(index, a->found.function_index, &record, NULL);
+    csn_status other_status = csn_index_record(other, b->found.function_index, &other_record, NULL);
+    if (status == CSN_OK) status = csn_merged_iter_init(&merged, index, &record, NULL);
+    if (other_status == CSN_OK) other_status = csn_merged_iter_init(&other_merged, other, &other_record, NULL);
+    while (status == CSN_OK && other_status == CSN_OK) {
+        struct csn_function function, other_function;
+        status = csn_merged_iter_next(&merged, &record, NULL);
+        other_status = csn_merged_iter_next(&other_merged, &other_record, NULL);
+        if (status != CSN_OK || other_status != CSN_OK) break;
+        if (csn_record_function(index, &record, &function, NULL) != CSN_OK ||
+            csn_record_function(other, &other_record, &other_function, NULL) != CSN_OK ||
+            !strings_equal(function.name, other_function.name) || function.size != other_function.size ||
+            !rows_equal(index, &record, other, &other_record))
+            return false;
+    }
+    return status == other_status && status >= 0;
 }
 
 /* A record that cannot be read answers nothing, so it does not count as equal to another one. */
@@ -107,7 +160,9 @@ static void compare_at(struct comparison *comparison, uint64_t addr) {
     index_query_address(&comparison->sides[0].query, addr, &answer);
     index_query_address(&comparison->sides[1].query, addr, &other);
     comparison->counts->addresses++;
-    if (answers_equal(&answer, &other)) return;
+    const bool is_equal = answers_equal(&answer, &other);
+    const bool is_start = is_equal && answer.status == CSN_OK && answer.found.function_start == addr;
+    if (is_equal && (!is_start || merged_equal(comparison, &answer, &other))) return;
     comparison->counts->different++;
     struct out_buffer *out = comparison->out;
     if (!out || comparison->counts->different > DIFFERENCES_SHOWN) return;
@@ -115,7 +170,9 @@ static void compare_at(struct comparison *comparison, uint64_t addr) {
     out_hex(out, addr);
     out_char(out, '\n');
     answer_put_labelled(&answer, "  index:  ", &comparison->names, out);
+    if (is_equal) candidates_put_text(comparison->sides[0].index, &answer, &comparison->names, out);
     answer_put_labelled(&other, "  object: ", &comparison->names, out);
+    if (is_equal) candidates_put_text(comparison->sides[1].index, &other, &comparison->names, out);
 }
 
 static int by_address(const void *a, const void *b) {

@@ -2,6 +2,8 @@
 import re
 import struct
 
+import pytest
+
 import gsym_make
 import programs
 from gsym_bytes import Bytes
@@ -93,6 +95,75 @@ def test_against_shows_both_answers(callsign, shapes, index):
     assert re.search(rf"^different at {start:#x}\n  index:  midden \+ 0 at {place}\n  object: hidden \+ 0 at {place}\n",
                      done.stdout, re.M)
     assert "build ids" not in done.stdout
+
+
+def test_against_a_longer_function(callsign, tmp_path):
+    """One that would reach past the next function: only the bytes between the two tell."""
+    paths = [gsym_make.write(tmp_path / f"{size}.gsym", [{"start": 0x1000, "size": size, "name": "f"}, {"start": 0x1040, "size": 2, "name": "g"}])
+             for size in (2, 200)]
+    for index, other in paths, paths[::-1]:
+        done = callsign.run("verify", index, "--against", other)
+        assert done.returncode == 1, done.stdout
+        assert "different at 0x1002\n" in done.stdout and "different at 0x103f\n" in done.stdout
+        assert re.search(r"^compared \d+ addresses: 2 different$", done.stdout, re.M)
+        assert "0 different" in callsign.good("verify", index, "--against", index)
+
+
+def test_against_a_function_without_a_size(callsign, tmp_path):
+    """It reaches to the next one."""
+    paths = [gsym_make.write(tmp_path / f"{size}.gsym", [{"start": 0x1000, "size": size, "name": "f"}, {"start": 0x1040, "size": 2, "name": "g"}])
+             for size in (0, 1)]
+    assert "0 different" in callsign.good("verify", paths[0], "--against", paths[0])
+    done = callsign.run("verify", paths[0], "--against", paths[1])
+    assert done.returncode == 1 and "different at 0x103f\n  index:  f + 63" in done.stdout
+
+
+def test_against_other_merged_functions(callsign, tmp_path):
+    def index_of(name, *merged):
+        return gsym_make.write(tmp_path / name, [{"start": 0x1000, "size": 16, "name": "one", "line": 1, "merged": list(merged)},
+                                                 {"start": 0x1010, "size": 16, "name": "last", "line": 9}])
+
+    index = index_of("a", {"name": "two", "line": 2})
+    assert "0 different" in callsign.good("verify", index, "--against", index)
+    for other in ({"name": "twO", "line": 2},), ({"name": "two", "line": 3},), (), ({"name": "two", "line": 2}, {"name": "three"}):
+        done = callsign.run("verify", index, "--against", index_of("b", *other))
+        assert done.returncode == 1 and "1 different\n" in done.stdout
+        assert re.search(r"^different at 0x1000\n  index:  one \+ 0 at /src/main.cc:1\n +or two \+ 0 at /src/main.cc:2\n  object: one \+ 0",
+                         done.stdout, re.M)
+
+
+@pytest.mark.parametrize("option", ["--merged-functions", "--merged-functions=aliases", "--merged-functions=llvm"])
+def test_against_the_object_of_merged_functions(callsign, gcc, tmp_path, option):
+    """OBJECT is converted as the index was, which differs in what is on top and in second names."""
+    programs.need("ld.gold")
+    source, program = tmp_path / "names.c", tmp_path / "names"
+    source.write_text("int one(int a) { return a * 17; }\nint two(int a) { return a * 17; }\n"
+                      "extern __typeof(one) second __attribute__((weak, alias(\"one\")));\n"
+                      "int main(int c, char **v) { (void)v; return one(c) + two(c); }\n")
+    programs.compile_files(gcc, program, [source], ["-g", "-O1", "-fno-inline", "-fno-ipa-icf", "-ffunction-sections", "-fuse-ld=gold",
+                                                    "-Wl,--icf=all"])
+    callsign.good("convert", "-q", option, program, "-o", tmp_path / "names.gsym")
+    text = callsign.good("verify", tmp_path / "names.gsym", "--against", program)
+    assert "0 different" in text and " 0 merged functions" not in text
+    found = callsign.good("find", tmp_path / "names.gsym", "one").split()
+    top = callsign.good("lookup", tmp_path / "names.gsym", found[0]).split()[1]
+    index = Bytes(tmp_path / "names.gsym")
+    index.rename(*(("two", "twO") if top == "one" else ("one", "onE")))
+    index.save()
+    done = callsign.run("verify", index.path, "--against", program)
+    assert done.returncode == 1 and re.search(rf"^different at {found[0]}\n  index:  {top} .*\n( +or .*\n)* +or (twO|onE) ", done.stdout, re.M)
+
+
+@pytest.mark.parametrize("options", [[], ["--call-sites", "dwarf"]])
+def test_against_a_program_without_call_sites(callsign, tmp_path, options):
+    """Whether it was made with them shows in names only, of what has no linkage name."""
+    source, program = tmp_path / "inner.cc", tmp_path / "inner"
+    source.write_text("namespace n { static int local(int x) { return x * 3; } int all(int x) { return local(x); } }\n"
+                      "int main(int c, char **) { auto twice = [](int x) { return 2 * x; }; return n::all(c) + twice(c); }\n")
+    programs.compile_files(programs.need("g++"), program, [source], ["-g", "-O0"])
+    callsign.good("convert", "-q", *options, program, "-o", tmp_path / "inner.gsym")
+    text = callsign.good("verify", tmp_path / "inner.gsym", "--against", program)
+    assert " 0 call sites" in text and "0 different" in text
 
 
 def test_against_what_is_no_object(callsign, shapes_index, tmp_path):
