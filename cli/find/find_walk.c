@@ -80,18 +80,6 @@ static bool match_name(struct find_walk *walk, const struct csn_function *functi
     return spend(walk, walk->demangler.made_bytes - made);
 }
 
-static bool match_merged(struct find_walk *walk, const struct csn_record *record, uint32_t idx) {
-    struct csn_merged_iter iter;
-    struct csn_record merged;
-    struct csn_function function;
-    if (csn_merged_iter_init(&iter, walk->index, record, NULL) != CSN_OK) return true;
-    while (csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK) {
-        if (csn_record_function(walk->index, &merged, &function, NULL) != CSN_OK) continue;
-        if (!match_name(walk, &function, &merged, idx, true)) return false;
-    }
-    return true;
-}
-
 /* ---- lines ---- */
 
 /* Which files each query for a line means: rows name them by number. */
@@ -113,28 +101,45 @@ static bool choose_files(struct find_walk *walk) {
     return true;
 }
 
-/* Where rows of a line begin: not at each row of a run of them. */
-static bool match_row(struct find_walk *walk, const struct csn_function *function, const struct csn_row *row, uint32_t idx) {
+/* Where rows of a line begin: not at each row of a run of them. `merged`: the record, if the function was merged into that one. */
+static bool match_row(struct find_walk *walk, const struct csn_function *function, const struct csn_row *row, uint32_t idx,
+                      const struct csn_record *merged) {
     for (size_t q = 0; q < walk->query_count; q++) {
         const bool was = walk->has_run[q];
         walk->has_run[q] = row->line == walk->queries[q].line && row->file < walk->file_count &&
                            walk->is_file[q * walk->file_count + row->file];
         if (!walk->has_run[q] || was) continue;
-        const struct find_match match = {
-            .addr = row->addr, .size = function->size, .function = idx, .file = row->file, .line = row->line
-        };
+        struct find_match match = { .addr = row->addr, .size = function->size, .function = idx, .file = row->file,
+                                    .line = row->line, .is_merged = merged != NULL };
+        if (merged) match.merged = *merged;
         if (!add_match(walk, q, &match)) return false;
     }
     return true;
 }
 
-static bool match_rows(struct find_walk *walk, const struct csn_function *function, const struct csn_record *record, uint32_t idx) {
+static bool match_rows(struct find_walk *walk, const struct csn_function *function, const struct csn_record *record, uint32_t idx,
+                       bool is_merged) {
     struct csn_row_iter iter;
     struct csn_row row;
     memset(walk->has_run, 0, walk->query_count * sizeof(*walk->has_run));
     if (csn_row_iter_init(&iter, walk->index, record, NULL) != CSN_OK) return true;
     while (csn_row_iter_next(&iter, &row, NULL) == CSN_OK)
-        if (!match_row(walk, function, &row, idx)) return false;
+        if (!match_row(walk, function, &row, idx, is_merged ? record : NULL)) return false;
+    return true;
+}
+
+/* ---- functions ---- */
+
+static bool match_merged(struct find_walk *walk, const struct csn_record *record, uint32_t idx) {
+    struct csn_merged_iter iter;
+    struct csn_record merged;
+    struct csn_function function;
+    if (csn_merged_iter_init(&iter, walk->index, record, NULL) != CSN_OK) return true;
+    while (csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK) {
+        if (csn_record_function(walk->index, &merged, &function, NULL) != CSN_OK) continue;
+        if (!match_name(walk, &function, &merged, idx, true)) return false;
+        if (walk->is_file && function.has_lines && !match_rows(walk, &function, &merged, idx, true)) return false;
+    }
     return true;
 }
 
@@ -145,8 +150,9 @@ static bool match_function(struct find_walk *walk, uint32_t idx) {
     if (!spend(walk, function.record_size) || !make_whole(walk, idx, &function.name)) return false;
     bool has_record = csn_index_record(walk->index, idx, &record, NULL) == CSN_OK;
     if (!match_name(walk, &function, has_record ? &record : NULL, idx, false)) return false;
-    if (has_record && function.has_merged && !match_merged(walk, &record, idx)) return false;
-    return !walk->is_file || !has_record || !function.has_lines || match_rows(walk, &function, &record, idx);
+    if (!has_record) return true;
+    if (walk->is_file && function.has_lines && !match_rows(walk, &function, &record, idx, false)) return false;
+    return !function.has_merged || match_merged(walk, &record, idx);
 }
 
 bool find_walk_run_over(struct find_walk *walk, const uint32_t *functions, size_t count) {

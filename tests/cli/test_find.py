@@ -139,6 +139,18 @@ def test_nothing(index, callsign, query):
     assert done.returncode == 1 and json.loads(done.stdout) == {"query": query, "matches": []}
 
 
+def test_lines_of_merged_functions(callsign, tmp_path):
+    """Only the rows of the function on top were looked at."""
+    index = gsym_make.write(tmp_path / "x.gsym", [
+        {"start": 0x1000, "size": 16, "name": "one", "line": 1, "merged": [{"name": "two", "line": 7}, {"name": "three", "line": 1}, {"name": "four"}]},
+        {"start": 0x1010, "size": 8, "name": "last", "line": 7}])
+    assert callsign.good("find", index, "main.cc:7") == "0x1000 two 16 /src/main.cc:7\n0x1010 last 8 /src/main.cc:7\n"
+    assert callsign.good("find", index, "main.cc:1") == "0x1000 one 16 /src/main.cc:1\n0x1000 three 16 /src/main.cc:1\n"
+    assert callsign.good("find", index, "two", "main.cc:7").splitlines()[:2] == ["0x1000 two 16 /src/main.cc:7"] * 2
+    found = json.loads(callsign.good("find", "--json", index, "main.cc:7"))["matches"]
+    assert [match["function"] for match in found] == ["two", "last"]
+
+
 def test_merged_functions(callsign, tmp_path):
     (tmp_path / "x.sym").write_text("MODULE Linux x86_64 000000000000000000000000000000000 app\n"
                                     "FUNC 1000 10 0 alpha\nFUNC 1000 10 0 beta\nFUNC 2000 10 0 gamma\n")
