@@ -117,8 +117,8 @@ static bool try_conversion(struct verify_run *run, const struct csn_index *index
     return good;
 }
 
-/* An index does not tell with which options it was made. Functions without a linkage name have other names where call sites are kept,
- * which a program need not have any of, and there are several ways to merge functions. */
+/* An index does not tell with which options it was made. Functions without a linkage name have other names where call sites are
+ * kept, which a program need not have any of, and there are several ways to merge functions. */
 static bool find_conversion(struct verify_run *run, const struct csn_index *index, struct trial *best) {
     static const uint32_t modes[] = { CSN_MERGE_ALL, CSN_MERGE_ALIASES, CSN_MERGE_LLVM };
     const uint32_t flags = run->call_sites ? CSN_CONVERT_CALL_SITES : 0;

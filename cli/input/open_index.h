@@ -44,7 +44,8 @@ bool open_two_indexes(char *const paths[2], const struct companion_values *compa
 bool input_is_remote(const char *path);
 /* The index at a URL, with the time and size limits of `companions`. */
 bool open_remote_index(const char *url, const struct companion_values *companions, struct opened_index *out);
-/* As open_index() for an object file only; the report tells its coverage, too. `flags`: more CSN_CONVERT_ ones; `merged`: enum csn_merge. */
+/* As open_index() for an object file only; the report tells its coverage, too. `flags`: more CSN_CONVERT_ ones; `merged`: enum
+ * csn_merge. */
 bool open_object(const char *path, const struct companion_values *companions, uint32_t flags, uint32_t merged,
                  struct opened_index *out);
 void close_index(struct opened_index *opened); /* a zeroed one is fine */

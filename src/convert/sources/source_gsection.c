@@ -185,8 +185,8 @@ static csn_status read_section_function(struct reader *r, uint32_t idx, bool siz
     return CSN_OK;
 }
 
-/* Of several with one start, those without a size come last: in a section they answer where no other one does, in other indexes if they
- * come first. */
+/* Of several with one start, those without a size come last: in a section they answer where no other one does, in other indexes
+ * if they come first. */
 static csn_status read_section_functions(struct reader *r, struct csni_arena *arena, struct csn_error *err) {
     CSNI_TRY(read_section_files(r, arena, err));
     const struct csni_gsym *gsym = &r->g->gsym;
