@@ -121,6 +121,7 @@ static csn_status write_whole_model(struct csni_conversion *c, struct csni_model
     c->report->uuid_size = (uint32_t)uuid;
     if (uuid) memcpy(c->report->uuid, c->image.uuid.ptr, uuid);
     model->keeps_aliases = output->holds_binaries;
+    model->takes_last = output->takes_last;
     csni_model_add_notes(model, c->report);
     if (!output->holds_binaries) csni_model_flatten(model, c->report);
     CSNI_TRY(csni_model_finalize(model, c->pool, c->report, err));

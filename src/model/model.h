@@ -209,6 +209,7 @@ struct csni_model {
     struct csni_stack_records *stacks;  /* what a writer has begun to make of their unwind tables; NULL: nothing */
     const struct csni_early_hashes *hashed; /* of strings of the batches; NULL: none */
     bool keeps_aliases;                 /* other names of a function's range stay, as functions of their own */
+    bool takes_last;                    /* of functions with one range the writer prefers the last, which is the best known */
     csn_name_callback *rename;          /* of functions and inlined calls; NULL: they keep their names */
     void *rename_context;
     /* Set by csni_model_finalize(). */

@@ -108,6 +108,22 @@ static void take_entries(struct csni_model *m, struct csni_key *keys, struct csn
     }
 }
 
+/* Of functions with one range an index answers with the first. */
+static void put_first_last(struct csni_model *m) {
+    for (uint32_t low = 0, high; low < m->entry_count; low = high) {
+        const struct csni_function *f = csni_model_function(m, &m->entries[low]);
+        for (high = low + 1; high < m->entry_count; high++) {
+            const struct csni_function *g = csni_model_function(m, &m->entries[high]);
+            if (g->start != f->start || g->size != f->size) break;
+        }
+        for (uint32_t i = low, k = high - 1; i < k; i++, k--) {
+            struct csni_entry moved = m->entries[i];
+            m->entries[i] = m->entries[k];
+            m->entries[k] = moved;
+        }
+    }
+}
+
 static csn_status finalize_exact(struct csni_model *m, struct csn_convert_report *report, struct csn_error *err) {
     uint32_t count = m->batches->function_count;
     if (!count) return CSN_OK;
@@ -123,6 +139,7 @@ static csn_status finalize_exact(struct csni_model *m, struct csn_convert_report
     if (m->child_count) m->children = csni_alloc_zeroed(m->alloc, m->child_count, sizeof *m->children);
     bool ok = keys && m->entries && (m->children || !m->child_count);
     if (ok) take_entries(m, keys, keys + count);
+    if (ok && m->takes_last) put_first_last(m);
     csni_free(m->alloc, keys, size);
     report->functions_written = m->entry_count;
     report->functions_merged = m->child_count;

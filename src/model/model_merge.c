@@ -196,10 +196,11 @@ static unsigned rank_of(const struct merging *g, const struct csni_key *k, bool 
     return f->local ? 3 : 4;
 }
 
-/* The one on top: of those that rank highest the last, which is the best known. Of Breakpad's functions the first, as its
- * readers have it. */
+/* The one on top: of those that rank highest the last, which is the best known. Of Breakpad's functions and of an index's the
+ * first, as their readers have it. */
 static size_t top_of(const struct merging *g, const struct csni_key *keys, size_t count, bool has_strong) {
-    if (csni_key_function(g->model, &keys[0])->source == CSNI_SOURCE_BREAKPAD) return first_of_start(keys, count);
+    const uint8_t source = csni_key_function(g->model, &keys[0])->source;
+    if (source == CSNI_SOURCE_BREAKPAD || source == CSNI_SOURCE_INDEX) return first_of_start(keys, count);
     size_t top = 0;
     unsigned best = 0;
     for (size_t i = 0; i < count; i++) {

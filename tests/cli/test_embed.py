@@ -125,6 +125,18 @@ def test_sections_are_converted_whole(callsign, tmp_path, revision):
     assert coverage["line"] == {"input": 48, "index": 48}
 
 
+@pytest.mark.parametrize("option", ["--to=breakpad", "--to=bsym", "--merged-functions", "--merged-functions=aliases"])
+def test_the_first_of_equal_ranges_stays_the_answer(callsign, tmp_path, option):
+    """Of what a conversion makes of debug information the last one is the best known, and these formats took that."""
+    index, section, out = tmp_path / "a.gsym", tmp_path / "a.o", tmp_path / "out"
+    gsym_make.write(index, [{"start": 0x1000, "size": 16, "name": name} for name in ("one", "two", "three")] +
+                    [{"start": 0x1010, "size": 16, "name": "last"}], base=0)
+    callsign.good("convert", "-q", "--to", "gsym-section", index, "-o", section)
+    for path in index, section:
+        callsign.good("convert", "-q", option, path, "-o", out)
+        assert callsign.good("lookup", out, "0x1004").startswith("0x1004: one + 4")
+
+
 def test_sizeless_functions_of_a_section(callsign, tmp_path):
     """In a section one without a size answers where no other of its start does; in GSYM, if it comes first."""
     index, section, back = tmp_path / "a.gsym", tmp_path / "a.o", tmp_path / "back.gsym"

@@ -41,12 +41,12 @@ static csn_status write_bsym(const struct csni_model *model, const struct csn_co
 }
 
 static const struct csni_output outputs[] = {
-    { CSN_FORMAT_GSYM_V1, "gsym", false, write_gsym },
-    { CSN_FORMAT_GSYM_V2, "gsym-v2", false, write_gsym },
-    { CSN_FORMAT_GSYM_AUTO, "gsym-auto", false, write_gsym },
-    { CSN_FORMAT_GSYM_SECTION, "gsym-section", false, csni_write_gsection },
-    { CSN_FORMAT_BSYM, "bsym", true, write_bsym },
-    { CSN_FORMAT_BREAKPAD, "breakpad", false, csni_write_breakpad },
+    { CSN_FORMAT_GSYM_V1, "gsym", false, false, write_gsym },
+    { CSN_FORMAT_GSYM_V2, "gsym-v2", false, false, write_gsym },
+    { CSN_FORMAT_GSYM_AUTO, "gsym-auto", false, false, write_gsym },
+    { CSN_FORMAT_GSYM_SECTION, "gsym-section", false, false, csni_write_gsection },
+    { CSN_FORMAT_BSYM, "bsym", true, true, write_bsym },
+    { CSN_FORMAT_BREAKPAD, "breakpad", false, true, csni_write_breakpad },
 };
 
 bool csni_is_gsym(uint32_t format) {

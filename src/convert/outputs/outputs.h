@@ -10,6 +10,7 @@ struct csni_output {
     uint32_t format;  /* enum csn_format */
     const char *name; /* for people: what `--to` takes */
     bool holds_binaries; /* an image of many; for others the model is flattened */
+    bool takes_last;     /* see csni_model */
     /* Drains a finalized and linked model into `sink`; adds sizes and counts to `report`. `pool` may be NULL. */
     csn_status (*write)(const struct csni_model *model, const struct csn_convert_options *options, struct csni_pool *pool,
                         const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err);
