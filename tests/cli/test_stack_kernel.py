@@ -4,10 +4,12 @@ The lines are written as the kernel's dump_stack(), show_regs() and dump_backtra
 the byte before: "prev_fn+0x88/0x88", Documentation/core-api/printk-formats.rst), arm64 "(P)" and "(L)" for what an address is
 from (arch/arm64/kernel/stacktrace.c)."""
 import json
+import subprocess
 
 import pytest
 
 import gsym_make
+from programs import need
 
 TEXT = 0xffffffff81000000
 
@@ -205,6 +207,79 @@ def test_names_that_lto_has_promoted(callsign, tmp_path):
     assert [f["frames"][0]["line"] if f["frames"] else None for f in answer["frames"]] == [30, 30, 50, 60, None, None]
     sized = json.loads(callsign.good("stack", "--json", "--no-search", "--index", index, stdin=" last+0x10/0x80\n"))
     assert sized["frames"][0]["frames"][0]["line"] == 60
+
+
+CLONES = [("area", 0x100, 10), ("area", 0x80, 20), ("area", 0x40, 30), ("twin", 0x40, 40), ("twin", 0x40, 50), ("one", 0x60, 60), ("own.cold", 0x20, 70),
+          ("own", 0x40, 80), ("_ZN4shop4loadEi", 0x40, 90), ("ends", 0x30, 100)]
+
+
+@pytest.mark.parametrize("symbol, line", [
+    ("area.cold+0x1/0x40", 30), ("area.isra.0+0x1/0x80", 20), ("area.part.0.constprop.1.isra.2+0x7f/0x80", 20), ("area.constprop.0.cold+0x3f/0x40", 30),
+    ("area.llvm.123+0x1/0x100", 10), ("area.lto_priv.0+0x1/0x100", 10), ("area+0x1/0x100", 10), ("ends.isra.0+0x30/0x30", 100),
+    ("own.cold+0x1/0x20", 70), ("_ZN4shop4loadEi.part.0+0x1/0x40", 90), ("area.cold.1+0x1/0x40", 30),
+    # no such size, several of it, none of that name, no suffix of a clone, one of another
+    ("area.cold+0x1/0x50", None), ("twin.isra.0+0x1/0x40", None), ("are.isra.0+0x1/0x40", None), ("area.debug.0+0x1/0x40", None),
+    ("area.isra+0x1/0x80", None), ("area.isra.x+0x1/0x80", None), (".isra.0+0x1/0x80", None),
+    ("own.cold.isra.0+0x1/0x30", None)])
+def test_clones_that_debug_information_calls_as_the_function(callsign, tmp_path, symbol, line):
+    """GCC's and LLVM's suffixes are in the symbol table alone. The size tells the clones and parts of a function apart."""
+    rows, start = [], TEXT
+    for name, size, own in CLONES:
+        rows.append({"start": start, "size": size, "name": name, "line": own})
+        start += size
+    index = gsym_make.write(tmp_path / "vmlinux.gsym", rows, base=TEXT)
+    frame, = json.loads(callsign.run("stack", "--json", "--no-search", "--index", index, stdin=f"Call Trace:\n {symbol}\n").stdout)["frames"]
+    assert [f["line"] for f in frame["frames"]] == ([line] if line else [])
+
+
+def test_several_clones_of_one_size_are_counted(callsign, tmp_path):
+    index = gsym_make.write(tmp_path / "vmlinux.gsym", [{"start": TEXT + 0x40 * k, "size": 0x40, "name": "twin"} for k in range(3)], base=TEXT)
+    assert "twin.isra.0+0x1: not found: the index has 3 functions of this name\n" in callsign.run(
+        "stack", "--no-search", "--index", index, stdin=" twin.isra.0+0x1/0x40\n").stdout
+
+
+@pytest.mark.parametrize("symbol, line", [("one.part.0+16", 60), ("one.cold+16", None), ("area.isra.0+144", None), ("one.part.0+112", None), ("one+16", 60)])
+def test_clones_without_a_size(callsign, tmp_path, symbol, line):
+    """bpftrace prints none: only what no other function can be is named, also where the offset would leave one."""
+    index = gsym_make.write(tmp_path / "vmlinux.gsym", [
+        {"start": TEXT, "size": 0x100, "name": "area", "line": 10}, {"start": TEXT + 0x100, "size": 0x20, "name": "area", "line": 20},
+        {"start": TEXT + 0x200, "size": 0x60, "name": "one", "line": 60}, {"start": TEXT + 0x260, "size": 0x20, "name": "last", "line": 70}], base=TEXT)
+    answer = json.loads(callsign.run("stack", "--json", "--no-search", "--index", index, "--format", "bpftrace",
+                                     stdin=f"        {symbol}\n        last+4\n").stdout)
+    assert [[f["line"] for f in frame["frames"]] for frame in answer["frames"]] == [[line] if line else [], [70]]
+
+
+CLONED = """
+#include <stdio.h>
+#include <stdlib.h>
+int sink;
+__attribute__((noinline, cold)) void fail(const char *what) { fputs(what, stderr); }
+static __attribute__((noinline)) int helper(int *p, int unused, int b) {
+    sink += *p * b;
+    if (sink == 77) { fail("boom"); abort(); }
+    return sink;
+}
+int entry(int a) {
+    int x = a;
+    if (a == 12345) { fail("cold"); abort(); }
+    return helper(&x, a, 3) + helper(&x, a + 1, 3);
+}
+int main(int c, char **v) { (void)v; return entry(c); }
+"""
+
+
+def test_clones_of_a_compiled_program(callsign, tmp_path):
+    """Each symbol's line names the function that starts where nm says."""
+    (tmp_path / "code.c").write_text(CLONED)
+    subprocess.run([need("gcc"), "-g", "-O2", "-no-pie", "-o", tmp_path / "code", tmp_path / "code.c"], check=True)
+    symbols = [line.split() for line in subprocess.run([need("nm"), "-S", tmp_path / "code"], capture_output=True, text=True, check=True).stdout.splitlines()]
+    clones = {words[3]: words for words in symbols if len(words) == 4 and words[3].startswith(("helper.", "entry.", "main."))}
+    assert any("isra" in name or "constprop" in name for name in clones) and any(name.endswith(".cold") for name in clones)
+    callsign.good("convert", "-q", tmp_path / "code", "-o", tmp_path / "vmlinux.gsym")
+    trace = "Call Trace:\n" + "".join(f" {name}+0x1/{int(words[1], 16):#x}\n" for name, words in clones.items())
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", "--index", tmp_path / "vmlinux.gsym", stdin=trace))
+    assert [int(frame["address"], 16) - 1 for frame in answer["frames"]] == [int(words[0], 16) for words in clones.values()]
+    assert [frame["frames"][-1]["function"] for frame in answer["frames"]] == [name.split(".")[0] for name in clones]
 
 
 def test_without_an_index_the_name_stays(callsign):

@@ -10,6 +10,7 @@
 #include "input/read_budget.h"
 #include "stack/session/plain_name.h"
 #include "ui/cli_message.h"
+#include "ui/clone_name.h"
 #include "ui/name_text.h"
 #include "ui/whole_names.h"
 
@@ -147,6 +148,18 @@ static uint32_t find_symbol(struct symbol_table *table, const struct symbol_site
     return found;
 }
 
+/* "f.isra.0" where debug information calls the clone "f". Other functions may be called so, the one it is a part of as well: the
+ * size tells which one is meant, or that there is no other. */
+static uint32_t find_clone(struct symbol_table *table, const struct symbol_site *site, uint64_t *start) {
+    struct symbol_site original = { .name = clone_original(site->name), .size = site->size };
+    const bool sized = site->size;
+    if (original.name.len == site->name.len || (!sized && clone_is_cold(site->name))) return 0;
+    const uint32_t count = find_symbol(table, &original, sized, true, start);
+    if (count != 1) return sized ? count : 0;
+    original.offset = site->offset;
+    return find_symbol(table, &original, sized, true, start);
+}
+
 bool symbol_tables_find(struct symbol_tables *tables, const struct csn_index *index, const struct symbol_site *site,
                         uint64_t *start, uint32_t *count) {
     struct symbol_table *table = symbol_table_of(tables, index);
@@ -154,6 +167,7 @@ bool symbol_tables_find(struct symbol_tables *tables, const struct csn_index *in
     *count = 0;
     for (unsigned k = site->size ? 0 : 2; k < (site->must_fit ? 2u : 4u) && !*count; k++)
         *count = find_symbol(table, site, k < 2, k % 2 == 0, start);
+    if (!*count) *count = find_clone(table, site, start);
     return true;
 }
 

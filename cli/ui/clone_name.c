@@ -1,0 +1,52 @@
+/* Suffixes are read from the end of the name: ".isra.0", ".cold", ".cold.1", ".llvm.123456". */
+#define _GNU_SOURCE
+#include "ui/clone_name.h"
+
+#include <string.h>
+
+#include "ui/text_bytes.h"
+
+static const char cold[] = ".cold";
+
+/* Of the last part of the name, a point and what follows. SIZE_MAX: there is no point. */
+static size_t last_part_at(struct csn_str name) {
+    const char *point = name.len ? memrchr(name.ptr, '.', name.len) : NULL;
+    return point ? (size_t)(point - name.ptr) : SIZE_MAX;
+}
+
+static bool is_number(struct csn_str name, size_t at) {
+    const size_t first = at;
+    while (at < name.len && is_digit(name.ptr[at])) at++;
+    return at == name.len && at > first;
+}
+
+static bool is_part(struct csn_str name, size_t at, const char *text) {
+    return name.len - at == strlen(text) && has_text_at(name, at, text);
+}
+
+/* Where the last suffix begins; the end of the name: it has none. */
+static size_t last_suffix_at(struct csn_str name) {
+    static const char *const numbered[] = { ".isra", ".constprop", ".part", ".llvm", ".lto_priv", ".localalias" };
+    const size_t number_at = last_part_at(name);
+    struct csn_str word = name;
+    if (number_at == SIZE_MAX) return name.len;
+    const bool has_number = is_number(name, number_at + 1);
+    if (has_number) word.len = number_at;
+    const size_t at = last_part_at(word);
+    if (!at || at == SIZE_MAX) return name.len;
+    if (is_part(word, at, cold)) return at;
+    for (size_t i = 0; has_number && i < sizeof(numbered) / sizeof(numbered[0]); i++)
+        if (is_part(word, at, numbered[i])) return at;
+    return name.len;
+}
+
+struct csn_str clone_original(struct csn_str name) {
+    for (size_t at; (at = last_suffix_at(name)) < name.len;) name.len = at;
+    return name;
+}
+
+bool clone_is_cold(struct csn_str name) {
+    for (size_t at; (at = last_suffix_at(name)) < name.len; name.len = at)
+        if (has_text_at(name, at, cold)) return true;
+    return false;
+}
