@@ -14,6 +14,7 @@
 #include "lookup/address_range.h"
 #include "lookup/address_text.h"
 #include "ui/cli_message.h"
+#include "ui/clone_name.h"
 
 void lookup_target_deinit(struct lookup_target *target) {
     for (size_t i = 0; i < target->module_count; i++) {
@@ -382,13 +383,30 @@ static csn_status put_demangled_name(struct symbol_answers *answers, struct name
     return status < 0 ? status : found ? CSN_OK : CSN_NONE;
 }
 
+static csn_status put_any_name(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index,
+                               const char *name, struct csn_error *err) {
+    const csn_status status = put_stored_name(answers, finder, index, str_of(name), err);
+    return status == CSN_NONE ? put_demangled_name(answers, finder, index, name, err) : status;
+}
+
+/* "f.isra.0", which debug information calls "f". */
+static csn_status put_original(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index,
+                               const char *name, struct csn_error *err) {
+    const struct csn_str original = clone_original(str_of(name));
+    if (original.len == strlen(name)) return CSN_NONE;
+    char *copy = strndup(original.ptr, original.len);
+    const csn_status status = copy ? put_any_name(answers, finder, index, copy, err) : CSN_E_MEMORY;
+    free(copy);
+    return status;
+}
+
 /* Of an index whose server failed the command itself says so. */
 static void put_symbol_of(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index,
                           const char *path, const char *name) {
     struct csn_error err = CSN_ERROR_INIT;
     answers->has_last = false;
-    csn_status status = put_stored_name(answers, finder, index, str_of(name), &err);
-    if (status == CSN_NONE) status = put_demangled_name(answers, finder, index, name, &err);
+    csn_status status = put_any_name(answers, finder, index, name, &err);
+    if (status == CSN_NONE) status = put_original(answers, finder, index, name, &err);
     if (status == CSN_OK) answers->found = true;
     if (status < 0) answers->failed = true;
     if (status == CSN_E_MEMORY) cli_error_memory("functions");

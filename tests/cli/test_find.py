@@ -208,3 +208,26 @@ def test_operators_that_begin_like_others(callsign, tmp_path, form):
     callsign.good("convert", "-q", "--to", form, tmp_path / "x.gsym", "-o", tmp_path / "x")
     for query, found in starts.items():
         assert [line.split()[0] for line in callsign.run("find", tmp_path / "x", query).stdout.splitlines()] == found
+
+
+CLONED = [("helper", 0x1000), ("entry", 0x1040), ("entry", 0x1080), ("_ZN4shop4loadEi", 0x10c0), ("own.cold", 0x1100), ("own", 0x1140), ("part.0", 0x1180)]
+
+
+@pytest.mark.parametrize("query, starts", [
+    ("helper.constprop.0.isra.0", [0x1000]), ("entry.cold", [0x1040, 0x1080]), ("_ZN4shop4loadEi.part.3", [0x10c0]), ("shop::load.llvm.77", [0x10c0]),
+    ("own.cold", [0x1100]), ("own.isra.0", [0x1140]), ("helper", [0x1000]), ("helper.debug.0", []), ("nobody.isra.0", []), ("part.0", [0x1180]),
+    (".isra.0", []), ("*.cold", [0x1100])])
+def test_clones_that_debug_information_calls_as_the_function(callsign, tmp_path, query, starts):
+    """If the index has the function's name alone: the clone, or each function of that name."""
+    gsym_make.write(tmp_path / "x.gsym", [{"start": start, "size": 64, "name": name, "line": 1} for name, start in CLONED])
+    done = callsign.run("find", "--json", tmp_path / "x.gsym", "own", query, "helper")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer["query"] for answer in answers] == ["own", query, "helper"]
+    assert [[int(match["address"], 16) for match in answer["matches"]] for answer in answers] == [[0x1140], starts, [0x1000]]
+    assert done.returncode == (not starts)
+    if "*" in query:
+        return
+    for repeats in 1, 40:  # through all functions, and with a table of names
+        done = callsign.run("lookup", "--json", tmp_path / "x.gsym", stdin=f"{query}+0x10\n" * repeats)
+        found = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [int(answer["address"], 16) for answer in found if "address" in answer] == [start + 16 for start in starts] * repeats
