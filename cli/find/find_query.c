@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "find/name_parts.h"
 #include "ui/text_bytes.h"
 
 enum { GLOB_NAME_MAX = 1 << 16 };
@@ -23,19 +24,18 @@ static bool is_word_char(char c) {
 /* Of a letter beyond ASCII. */
 static bool is_wide(char c) { return (unsigned char)c >= 0x80; }
 
-/* The last identifier before parameters and template arguments: mangled names spell it out. Not of operators, not in std,
- * where names are abbreviated, not what a demangler puts in braces ("{closure#0}"), not with letters that are Punycode in
- * mangled names, and not a return type: of "int (*f(char))(long)", of "int (anonymous namespace)::g<int>(int)". */
+static bool has_text(const char *text, size_t size, const char *part) { return memmem(text, size, part, strlen(part)) != NULL; }
+
+/* The last identifier before parameters and template arguments, and before what demanglers put in quotes or braces ("'lambda'",
+ * "{closure#0}"): mangled names spell it out. Not of operators, not in std, where names are abbreviated, not with letters that are
+ * Punycode in mangled names, and not a return type: of "int (*f(char))(long)", of "int (anonymous namespace)::g<int>(int)". */
 static struct csn_str word_of(const char *text) {
     static const char declared[] = "decltype";
     struct csn_str none = { "", 0 };
-    size_t end = strcspn(text, "(<");
-    if (strstr(text, "operator") || strncmp(text, "std::", 5) == 0 || (text[end] == '(' && end && text[end - 1] == ' '))
-        return none;
-    while (end && !is_word_char(text[end - 1])) {
-        end--;
-        if (text[end] == '}' || is_wide(text[end])) return none;
-    }
+    size_t end = strcspn(text, "(<'{");
+    if (strstr(text, "operator") || has_text(text, end, "std::") || (text[end] == '(' && end && text[end - 1] == ' ')) return none;
+    while (end && !is_word_char(text[end - 1]))
+        if (is_wide(text[--end])) return none;
     size_t start = end;
     while (start && is_word_char(text[start - 1])) start--;
     const struct csn_str word = { text + start, end - start };
@@ -82,46 +82,23 @@ bool find_query_is_mangled(const struct find_query *query) {
 
 /* ---- names ---- */
 
-/* Past balanced <...> at `at`. */
-static size_t skip_arguments(struct csn_str name, size_t at) {
-    unsigned depth = 0;
-    for (; at < name.len; at++) {
-        if (name.ptr[at] == '<') depth++;
-        else if (name.ptr[at] == '>' && !--depth) return at + 1;
-    }
-    return at;
-}
-
 /* Behind the parameters at `at`: what is within the function, or a stub for it, is another one. */
 static bool ends_function(struct csn_str name, size_t at) {
-    at = brackets_end(name, at, '(', ')');
-    while (has_text_at(name, at, " const") || has_text_at(name, at, " volatile") || has_text_at(name, at, " &"))
-        for (at++; at < name.len && name.ptr[at] != ' ' && name.ptr[at] != ':'; at++) continue;
+    at = skip_parameters(name, at);
     return !has_text_at(name, at, "::") && !(has_text_at(name, at, "@plt") && name.len - at == 4);
 }
 
-/* What may follow the name of a function: parameters, an ABI tag, a clone's suffix; template arguments before them. */
+/* What may follow the name of a function: parameters, an ABI tag, a clone's suffix; template arguments before them. Those behind
+ * 'lambda' belong to its name. */
 static bool ends_name(struct csn_str name, size_t at) {
+    while (has_text_at(name, at, "[abi:")) at = brackets_end(name, at, '[', ']');
     if (at < name.len && name.ptr[at] == '<') {
         const bool is_operator = at && name.ptr[at - 1] == '<'; /* "operator<<(A)" is not operator< */
-        at = skip_arguments(name, at);
+        at = skip_template_arguments(name, at);
         if (is_operator && at == name.len && name.ptr[at - 1] != '>') return false;
     }
-    if (at < name.len && name.ptr[at] == '(') return ends_function(name, at);
+    if (at < name.len && name.ptr[at] == '(') return at && name.ptr[at - 1] != '\'' && ends_function(name, at);
     return at == name.len || name.ptr[at] == '[' || name.ptr[at] == ' ';
-}
-
-/* "decltype(auto) " and "decltype ({parm#1}+(1)) ": their brackets are no parameters. */
-static bool is_decltype(struct csn_str name, size_t bracket) {
-    static const char word[] = "decltype";
-    const size_t size = sizeof(word) - 1, end = bracket && name.ptr[bracket - 1] == ' ' ? bracket - 1 : bracket;
-    return end >= size && memcmp(name.ptr + end - size, word, size) == 0 &&
-           (end == size || !is_word_char(name.ptr[end - size - 1]));
-}
-
-/* "void (*handler<int>(int))(char)": the name of what returns a pointer to a function. */
-static bool is_inner_name(struct csn_str name, size_t bracket) {
-    return bracket + 1 < name.len && name.ptr[bracket - 1] == ' ' && (name.ptr[bracket + 1] == '*' || name.ptr[bracket + 1] == '&');
 }
 
 /* The end of `wanted` at `at`; SIZE_MAX: it is not there. Two brackets that close may have a blank between them: so write GNU's
@@ -136,21 +113,11 @@ static size_t wanted_end(struct csn_str name, size_t at, struct csn_str wanted) 
 
 /* `wanted` in a demangled name, without its parameters. A return type may stand before it. */
 static bool names_function(struct csn_str name, struct csn_str wanted) {
-    unsigned depth = 0;
-    for (size_t i = 0; i < name.len; i++) {
-        bool begins = i == 0 || (depth == 0 && (name.ptr[i - 1] == ' ' || name.ptr[i - 1] == '*' || name.ptr[i - 1] == '&'));
+    for (size_t i = 0; i < name.len; i = skip_name_part(name, i)) {
+        const bool begins = i == 0 || name.ptr[i - 1] == ' ' || name.ptr[i - 1] == '*' || name.ptr[i - 1] == '&';
         const size_t end = begins ? wanted_end(name, i, wanted) : SIZE_MAX;
-        if (end != SIZE_MAX && ends_name(name, end) && !is_decltype(name, has_text_at(name, end, " (") ? end + 1 : end))
+        if (end != SIZE_MAX && ends_name(name, end) && !is_decltype_bracket(name, has_text_at(name, end, " (") ? end + 1 : end))
             return true;
-        char c = name.ptr[i];
-        if (c == '(' && depth == 0 && i && is_inner_name(name, i)) continue;
-        if (c == '(' && depth == 0 && is_decltype(name, i)) {
-            depth++;
-            continue;
-        }
-        if (c == '(' && depth == 0 && i && strncmp(name.ptr + i, "(anonymous", i + 10 <= name.len ? 10 : 0) != 0) return false;
-        if (c == '<' || c == '(') depth++;
-        else if ((c == '>' || c == ')') && depth) depth--;
     }
     return false;
 }

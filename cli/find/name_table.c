@@ -1,13 +1,15 @@
 /* Hashes of names and words, sorted.
  *
  * A query is part of a demangled name that begins outside of brackets and ends before parameters, template arguments or a blank
- * (find_query_has_name()). So each word of the query outside of its own brackets is a whole word of the name outside of brackets. */
+ * (find_query_has_name()); "'lambda'(int)" and the like count as brackets (name_parts.h). So each word of the query outside of its
+ * own brackets is a whole word of the name outside of brackets. */
 #define _GNU_SOURCE
 #include "find/name_table.h"
 
 #include <stdlib.h>
 
 #include "find/find_walk.h"
+#include "find/name_parts.h"
 #include "ui/bounds.h"
 #include "ui/growing.h"
 #include "ui/text_bytes.h"
@@ -16,8 +18,7 @@
 
 struct word_walk {
     struct csn_str name;
-    size_t at;
-    unsigned depth;
+    size_t at; /* SIZE_MAX: behind the parameters */
 };
 
 /* Any byte that neither begins nor ends a name in find_query_has_name(). */
@@ -25,26 +26,15 @@ static bool is_word_byte(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* The brackets around the name of what returns a pointer to a function hide nothing. */
-static void pass_bracket(struct word_walk *walk) {
-    const struct csn_str name = walk->name;
-    const size_t at = walk->at;
-    const char c = name.ptr[at];
-    if (c == '(' && !walk->depth && at && name.ptr[at - 1] == ' ' && (byte_at(name, at + 1) == '*' || byte_at(name, at + 1) == '&'))
-        return;
-    if (c == '<' || c == '(') walk->depth++;
-    else if ((c == '>' || c == ')') && walk->depth) walk->depth--;
-}
-
 /* False: there is no further one outside of brackets. */
 static bool next_word(struct word_walk *walk, struct csn_str *out) {
     while (walk->at < walk->name.len) {
         const size_t start = walk->at;
+        walk->at = skip_name_part(walk->name, start);
+        if (!is_word_byte(walk->name.ptr[start]) || walk->at != start + 1) continue;
         while (walk->at < walk->name.len && is_word_byte(walk->name.ptr[walk->at])) walk->at++;
         *out = (struct csn_str){ walk->name.ptr + start, walk->at - start };
-        if (out->len && !walk->depth) return true;
-        if (!out->len) pass_bracket(walk);
-        if (!out->len) walk->at++;
+        return true;
     }
     return false;
 }

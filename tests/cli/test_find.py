@@ -231,3 +231,47 @@ def test_clones_that_debug_information_calls_as_the_function(callsign, tmp_path,
         done = callsign.run("lookup", "--json", tmp_path / "x.gsym", stdin=f"{query}+0x10\n" * repeats)
         found = [json.loads(line) for line in done.stdout.splitlines()]
         assert [int(answer["address"], 16) for answer in found if "address" in answer] == [start + 16 for start in starts] * repeats
+
+
+ODD = ["_ZZ4mainENUliE_4_FUNEi", "_Z4sameIZ4mainEUliE0_ERT_S2_", "_Z4sameIiERT_S1_", "_Z4sameIZ5outeriE5LocalERT_S2_", "_Z4sameIZ5outeriEUt_ERT_S2_",
+       "_Z4sameIZZ5outeriENKUliE_clEiEUlvE_ERT_S3_", "_Z4sameIZ5outeriEUlT_E0_ERS0_S2_", "_Z7tmemberIiEM3BoxFiiET_", "_Z7greaterILi4EEN2IfIXgtT_Li3EEE4typeEv",
+       "_ZN12_GLOBAL__N_14hid2IZ5outeriE5LocalEERT_S3_", "_Z6taggedB2v2i", "_ZN6taggedB2v24partEi", "_ZNSaIcE9constructEi", "_Z5makerIiESaIT_ES0_", "_Z5outeri", "_ZN3BoxclEi",
+       "_ZZZ5outeriENKUliE_clEiENKUlvE_clEv", "_ZNSaIcE5buildIiEEvPT_"]
+ODD_QUERIES = [
+    ("main::'lambda'(int)::_FUN(int)", [0]), ("main::'lambda'(int)::_FUN", [0]), ("same", [1, 2, 3, 4, 5, 6]), ("same<main::'lambda0'(int)>", [1]),
+    ("main::'lambda0'(int)& same<main::'lambda0'(int)>(main::'lambda0'(int)&)", [1]), ("same<outer(int)::Local>", [3]), ("same<outer(int)::'unnamed'>", [4]),
+    ("same<outer(int)::'lambda'(int)::operator()(int) const::'lambda'()>", [5]), ("same<outer(int)::'lambda0'(auto)>", [6]), ("tmember", [7]),
+    ("tmember<int>", [7]), ("greater", [8]), ("(anonymous namespace)::hid2", [9]), ("(anonymous namespace)::hid2<outer(int)::Local>", [9]), ("tagged", [10]),
+    ("tagged[abi:v2]", [10]), ("tagged[abi:v2](int)", [10]), ("std::allocator<char>::construct", [12]), ("maker", [13]),
+    ("std::allocator<int> maker<int>(int)", [13]), ("outer", [14]), ("outer(int)", [14]), ("Box::operator()", [15]), ("main::'lambda'", []), ("main::'lambda0'", []),
+    ("main", []), ("hid2", []), ("outer(int)::'lambda'(int)::operator()(int) const::'lambda'()::operator()", [16]), ("Local", []), ("operator()", []),
+    ("void std::allocator<char>::build<int>(int*)", [17]), ("void std::allocator<char>::build<int>", [17]), ("std::allocator<char>::build", [17])]
+
+
+@pytest.mark.parametrize("query, found", ODD_QUERIES)
+def test_lambdas_and_types_of_functions_in_return_types(callsign, tmp_path, query, found):
+    """Their brackets were taken for those of the parameters, and lambda for a word that mangled names spell out."""
+    gsym_make.write(tmp_path / "x.gsym", [{"start": 0x1000 + 16 * k, "size": 16, "name": name} for k, name in enumerate(ODD)])
+    done = callsign.run("find", "--json", tmp_path / "x.gsym", query)
+    assert [match["function"] for match in json.loads(done.stdout)["matches"]] == [ODD[k] for k in found]
+    starts = [0x1000 + 16 * k for k in found]
+    for repeats in 1, 40:  # through all functions, and with a table of names
+        done = callsign.run("lookup", "--json", tmp_path / "x.gsym", stdin=f"{query}+0x1\n" * repeats)
+        found = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [int(answer["address"], 16) - 1 for answer in found if "address" in answer] == starts * repeats
+
+
+def test_each_name_that_is_shown_is_found(callsign, tmp_path):
+    gsym_make.write(tmp_path / "x.gsym", [{"start": 0x1000 + 16 * k, "size": 16, "name": name} for k, name in enumerate(ODD)])
+    shown = [match["function"] for match in find(callsign, "-C", tmp_path / "x.gsym", "*")[0]["matches"]]
+    assert len(shown) == len(ODD)
+    for name, answer in zip(ODD, find(callsign, tmp_path / "x.gsym", *shown)):
+        assert name in [match["function"] for match in answer["matches"]], answer["query"]
+
+
+def test_lambdas_as_gnu_writes_them(callsign, tmp_path):
+    """Breakpad files that were made by GNU's demangler."""
+    (tmp_path / "a.sym").write_text("MODULE Linux x86_64 000000000000000000000000000000000 a\nFUNC 10 10 0 main::{lambda(int)#2}& same<main::{lambda(int)#2}>(main::{lambda(int)#2}&)\n"
+                                    "FUNC 20 10 0 main::{lambda(int)#1}::_FUN(int)\nFUNC 30 10 0 {lambda()#1}::operator()() const\n")
+    for query, start in (("same", "0x10"), ("same<main::{lambda(int)#2}>", "0x10"), ("main::{lambda(int)#1}::_FUN", "0x20"), ("{lambda()#1}::operator()", "0x30")):
+        assert callsign.good("find", tmp_path / "a.sym", query).split()[0] == start
