@@ -77,8 +77,10 @@ bool csni_cache_is_negative(struct csn_cache *cache, const struct csni_cache_key
                    && csni_get64(bytes + sizeof NEGATIVE_MAGIC, false) == settings;
     close(fd);
     if (!is_good) return false;
-    time_t now = time(NULL), made = csni_time_changed(&st).tv_sec;
-    return now >= made && (uint64_t)(now - made) < cache->options.negative_s;
+    struct timespec now; /* time() may be behind the clock that files are stamped with */
+    clock_gettime(CLOCK_REALTIME, &now);
+    const time_t made = csni_time_changed(&st).tv_sec;
+    return now.tv_sec >= made && (uint64_t)(now.tv_sec - made) < cache->options.negative_s;
 }
 
 /* Not synced and not renamed: one that is damaged is none. */
