@@ -101,12 +101,53 @@ static bool ends_name(struct csn_str name, size_t at) {
     return at == name.len || name.ptr[at] == '[' || name.ptr[at] == ' ';
 }
 
-/* The end of `wanted` at `at`; SIZE_MAX: it is not there. Two brackets that close may have a blank between them: so write GNU's
- * demangler and those of C++98. */
+static unsigned long number_at(struct csn_str text, size_t *at) {
+    unsigned long number = 0;
+    for (; is_digit(byte_at(text, *at)); ++*at) number = number * 10 + (unsigned long)(text.ptr[*at] - '0');
+    return number;
+}
+
+/* "{lambda" of "{lambda(int)#2}", as GNU's demangler writes what is "'lambda0'(int)" in the name. True: both are passed. */
+static bool pass_gnu_word(struct csn_str wanted, size_t *i, struct csn_str name, size_t *at) {
+    static const char *const words[][2] = { { "{lambda", "'lambda" }, { "{unnamed type", "'unnamed" } };
+    size_t w = 0;
+    while (w < 2 && !(has_text_at(wanted, *i, words[w][0]) && has_text_at(name, *at, words[w][1]))) w++;
+    if (w == 2) return false;
+    size_t mark = brackets_end(wanted, *i, '{', '}'), close = *at + strlen(words[w][1]);
+    const bool is_first = byte_at(name, close) == '\'';
+    const unsigned long number = is_first ? 1 : number_at(name, &close) + 2;
+    while (mark > *i && wanted.ptr[mark - 1] != '#') mark--;
+    if (number_at(wanted, &mark) != number || byte_at(name, close) != '\'') return false;
+    *i += strlen(words[w][0]);
+    *at = close + 1;
+    return true;
+}
+
+/* Past "#2}", which pass_gnu_word() has compared. */
+static bool pass_gnu_number(struct csn_str wanted, size_t *i) {
+    size_t end = *i + 1;
+    if (wanted.ptr[*i] != '#' || !number_at(wanted, &end) || byte_at(wanted, end) != '}') return false;
+    *i = end + 1;
+    return true;
+}
+
+/* A blank between two brackets, "> >" and "operator< <int>": so write GNU's demangler and those of C++98. */
+static bool is_blank_in_brackets(struct csn_str wanted, size_t i) {
+    const char next = byte_at(wanted, i + 1);
+    return wanted.ptr[i] == ' ' && i && wanted.ptr[i - 1] == next && (next == '>' || next == '<');
+}
+
+/* The end of `wanted` at `at`; SIZE_MAX: it is not there. */
 static size_t wanted_end(struct csn_str name, size_t at, struct csn_str wanted) {
-    for (size_t i = 0; i < wanted.len; i++) {
-        if (at < name.len && name.ptr[at] == wanted.ptr[i]) at++;
-        else if (wanted.ptr[i] != ' ' || !i || wanted.ptr[i - 1] != '>' || !has_text_at(wanted, i + 1, ">")) return SIZE_MAX;
+    for (size_t i = 0; i < wanted.len;) {
+        if (at < name.len && name.ptr[at] == wanted.ptr[i]) {
+            at++;
+            i++;
+        } else if (is_blank_in_brackets(wanted, i)) {
+            i++;
+        } else if (!pass_gnu_number(wanted, &i) && !pass_gnu_word(wanted, &i, name, &at)) {
+            return SIZE_MAX;
+        }
     }
     return at;
 }

@@ -203,7 +203,8 @@ def test_names_that_are_stored_demangled(callsign, tmp_path):
 def test_operators_that_begin_like_others(callsign, tmp_path, form):
     """The second < of operator<< was taken for the beginning of template arguments."""
     names = ["_Zlt1AS_", "_Zls1Ai", "_ZlS1Ai", "_ZltIiEb1APT_", "_ZlsIiE1AS0_PT_"]
-    starts = {"operator<": ["0x1000", "0x1030"], "operator<<": ["0x1010", "0x1040"], "operator<<=": ["0x1020"]}
+    starts = {"operator<": ["0x1000", "0x1030"], "operator<<": ["0x1010", "0x1040"], "operator<<=": ["0x1020"],
+              "operator< <int>": ["0x1030"], "bool operator< <int>(A, int*)": ["0x1030"]}
     gsym_make.write(tmp_path / "x.gsym", [{"start": 0x1000 + 16 * k, "size": 16, "name": name} for k, name in enumerate(names)], base=0)
     callsign.good("convert", "-q", "--to", form, tmp_path / "x.gsym", "-o", tmp_path / "x")
     for query, found in starts.items():
@@ -245,7 +246,11 @@ ODD_QUERIES = [
     ("tagged[abi:v2]", [10]), ("tagged[abi:v2](int)", [10]), ("std::allocator<char>::construct", [12]), ("maker", [13]),
     ("std::allocator<int> maker<int>(int)", [13]), ("outer", [14]), ("outer(int)", [14]), ("Box::operator()", [15]), ("main::'lambda'", []), ("main::'lambda0'", []),
     ("main", []), ("hid2", []), ("outer(int)::'lambda'(int)::operator()(int) const::'lambda'()::operator()", [16]), ("Local", []), ("operator()", []),
-    ("void std::allocator<char>::build<int>(int*)", [17]), ("void std::allocator<char>::build<int>", [17]), ("std::allocator<char>::build", [17])]
+    ("void std::allocator<char>::build<int>(int*)", [17]), ("void std::allocator<char>::build<int>", [17]), ("std::allocator<char>::build", [17]),
+    ("main::{lambda(int)#1}::_FUN(int)", [0]), ("main::{lambda(int)#1}::_FUN", [0]), ("main::{lambda(int)#2}::_FUN", []), ("main::{lambda(long)#1}::_FUN", []),
+    ("main::{lambda(int)#2}& same<main::{lambda(int)#2}>(main::{lambda(int)#2}&)", [1]), ("same<outer(int)::{unnamed type#1}>", [4]),
+    ("same<outer(int)::{unnamed type#2}>", []), ("same<outer(int)::{lambda(int)#1}::operator()(int) const::{lambda()#1}>", [5]),
+    ("main::{lambda(int)#", []), ("main::{lambda(int)}::_FUN", [])]
 
 
 @pytest.mark.parametrize("query, found", ODD_QUERIES)
