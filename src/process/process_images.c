@@ -233,7 +233,8 @@ bool csni_process_images_file_differs(const struct csni_process_images *images, 
                                       struct csni_span beginning) {
     char name[CSNI_LIVE_PATH_SIZE];
     struct csni_file_map map;
-    if (images->no_files || !path.len || path.ptr[0] != '/' || path.len >= sizeof name || memchr(path.ptr, 0, path.len)) return false;
+    if (images->no_files || !path.len || path.ptr[0] != '/' || path.len >= sizeof name || memchr(path.ptr, 0, path.len))
+        return false;
     memcpy(name, path.ptr, path.len);
     name[path.len] = 0;
     if (csni_file_map_open(&map, name, NULL) < 0) return false;

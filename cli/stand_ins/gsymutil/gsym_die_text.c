@@ -191,8 +191,9 @@ static void put_value(const struct gsym_unit *u, const struct csn_debug_die *die
     struct csn_range range;
     size_t count;
     const char *word = is_constant(v) ? word_of(attribute, v->number) : NULL;
-    char *path = is_constant(v) && u->lines && !die->unit->is_split && (attribute == DW_AT_decl_file || attribute == DW_AT_call_file)
-                     ? llvm_file_path(u->lines, v->number, LLVM_PATH_ABSOLUTE) : NULL;
+    const bool is_file = attribute == DW_AT_decl_file || attribute == DW_AT_call_file;
+    const bool has_path = is_file && is_constant(v) && u->lines && !die->unit->is_split;
+    char *path = has_path ? llvm_file_path(u->lines, v->number, LLVM_PATH_ABSOLUTE) : NULL;
     if (path) printf("\"%s\"", path);
     else if (word) fputs(word, stdout);
     else if (is_constant(v) && (attribute == DW_AT_decl_line || attribute == DW_AT_decl_column || attribute == DW_AT_call_line ||
