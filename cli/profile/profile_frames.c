@@ -44,10 +44,12 @@ static bool keep_name(struct profile_frames *frames, size_t frame, struct csn_st
     return true;
 }
 
-/* Whether the line has an offset in a file of which neither headers nor mappings tell where it is loaded. */
-static bool is_in_unknown_file(const struct profile_frames *frames, const struct line_frame *frame) {
+/* Whether the line has an offset in a file of which nothing tells where it is loaded: no index, headers or mappings. */
+static bool is_in_unknown_file(const struct profile_frames *frames, size_t number, const struct line_frame *frame) {
     struct csn_process_maps *maps = frames->modules.maps;
+    const struct csn_stack_frame *found = &frames->session->frames[number];
     uint64_t addr;
+    if (found->flags & CSN_STACK_ADDRESS && session_index(frames->session, found->module)) return false;
     return frame->site == SITE_FILE_OFFSET && frame->value >= FILE_MAPPED_FROM && frame->value < FILE_MAPPED_TO
            && csn_process_maps_file_address(maps, frame->module, frame->value, &addr) == CSN_NONE
            && csn_process_maps_image_base(maps, frame->module, &addr) == CSN_NONE;
@@ -56,7 +58,7 @@ static bool is_in_unknown_file(const struct profile_frames *frames, const struct
 static bool keep_file_offset(struct profile_frames *frames, size_t number, const struct line_frame *frame) {
     if (!reserve_items(&frames->file_offsets, &frames->file_offset_capacity, number + 1, sizeof(*frames->file_offsets)))
         return false;
-    frames->file_offsets[number] = is_in_unknown_file(frames, frame) ? frame->value : NO_FILE_OFFSET;
+    frames->file_offsets[number] = is_in_unknown_file(frames, number, frame) ? frame->value : NO_FILE_OFFSET;
     return true;
 }
 

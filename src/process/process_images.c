@@ -25,6 +25,7 @@ static void forget_image(const struct csni_process_images *images, struct csni_p
 static void forget_images(struct csni_process_images *images) {
     for (size_t i = 0; i < images->items.count; i++) forget_image(images, &images->items.items[i]);
     images->items.count = 0;
+    memset(images->memos, 0, sizeof images->memos);
     if (images->slots.count) memset(images->slots.items, 0, images->slots.count * sizeof *images->slots.items);
 }
 
@@ -189,6 +190,7 @@ bool csni_process_images_name(struct csni_process_images *images, struct csn_str
     const size_t at = csni_search_in(0, images->named.count, is_up_to_name, items, &name);
     memmove(&items[at + 1], &items[at], (images->named.count++ - at) * sizeof *items);
     items[at] = file;
+    memset(images->memos, 0, sizeof images->memos);
     return true;
 }
 
@@ -216,9 +218,9 @@ static const struct csni_process_image *read_if_of_build(struct csni_process_ima
     return image && image->segments && is_of_build(image, id) ? image : NULL;
 }
 
-const struct csni_process_image *csni_process_images_get(struct csni_process_images *images, struct csn_str path,
-                                                         struct csni_span build_id) {
-    if (images->no_files || !path.len || memchr(path.ptr, 0, path.len)) return NULL;
+static const struct csni_process_image *find_image(struct csni_process_images *images, struct csn_str path,
+                                                   struct csni_span build_id) {
+    if (memchr(path.ptr, 0, path.len)) return NULL;
     const struct csni_named_file *named = find_named(images, path);
     if (!named) named = find_named(images, base_name_of(path));
     const struct csn_str key = named ? (struct csn_str){ named->text + named->name_len + 1, named->path_len } : path;
@@ -227,6 +229,26 @@ const struct csni_process_image *csni_process_images_get(struct csni_process_ima
     const struct csni_process_image *there = read_if_of_build(images, path, build_id);
     if (there && (there->has_code || !image)) return there;
     return image ? read_if_of_build(images, key, build_id) : NULL;
+}
+
+/* NULL: the path is too long to be remembered. */
+static struct csni_image_memo *memo_of(struct csni_process_images *images, struct csn_str path) {
+    const size_t spread = path.len * 5 + (unsigned char)path.ptr[path.len - 1] + (unsigned char)path.ptr[path.len / 2];
+    return path.len <= sizeof images->memos->path ? &images->memos[spread % CSNI_IMAGE_MEMOS] : NULL;
+}
+
+const struct csni_process_image *csni_process_images_get(struct csni_process_images *images, struct csn_str path,
+                                                         struct csni_span build_id) {
+    if (images->no_files || !path.len) return NULL;
+    struct csni_image_memo *memo = build_id.size ? NULL : memo_of(images, path);
+    if (memo && memo->path_len == path.len && memcmp(memo->path, path.ptr, path.len) == 0)
+        return memo->image ? &images->items.items[memo->image - 1] : NULL;
+    const struct csni_process_image *image = find_image(images, path, build_id);
+    if (!memo || images->no_memory) return image;
+    memo->image = image ? (uint32_t)(image - images->items.items) + 1 : 0;
+    memo->path_len = (uint8_t)path.len;
+    memcpy(memo->path, path.ptr, path.len);
+    return image;
 }
 
 bool csni_process_images_file_differs(const struct csni_process_images *images, struct csn_str path,

@@ -29,12 +29,21 @@ struct csni_process_image {
     uint8_t build_id_size; /* 0: it has none */
 };
 
+/* What a path led to. */
+struct csni_image_memo {
+    uint32_t image; /* number of the item + 1; 0: none that can be read */
+    uint8_t path_len; /* 0: nothing is remembered */
+    char path[123];
+};
+enum { CSNI_IMAGE_MEMOS = 16 };
+
 /* A hash table, which is emptied when CSNI_PROCESS_IMAGES_KEPT are in it. Files that cannot be read are in it, too. */
 struct csni_process_images {
     const struct csn_allocator *alloc;
     bool no_files;
     bool no_memory; /* an image was not read for want of memory */
     CSNI_VEC(struct csni_named_file) named; /* by length and bytes of their names */
+    struct csni_image_memo memos[CSNI_IMAGE_MEMOS]; /* logs name few images over and over */
     CSNI_VEC(struct csni_process_image) items;
     CSNI_VEC(uint32_t) slots; /* number of the item + 1; 0: free; a power of two of them */
 };

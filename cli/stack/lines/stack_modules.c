@@ -203,7 +203,8 @@ static uint64_t address_less_bias(struct stack_session *session, uint32_t module
  * machine's image tells. */
 static uint64_t index_address(struct stack_modules *modules, struct csn_str path, uint32_t module, uint64_t addr) {
     uint64_t linked_at;
-    if (!session_index(modules->session, module) || session_image_base(modules->session, module) >= LOWEST_IMAGE) return addr;
+    if (addr < LOWEST_IMAGE || !session_index(modules->session, module)) return addr;
+    if (session_image_base(modules->session, module) >= LOWEST_IMAGE) return addr;
     if (csn_process_maps_image_base(modules->maps, path, &linked_at) != CSN_OK) return addr;
     return linked_at >= LOWEST_IMAGE && addr >= linked_at ? addr - linked_at : addr;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <callsign/inspect.h>
+
 #include "ui/growing.h"
 
 static uint32_t hash_module_name(struct csn_str name) {
@@ -149,6 +151,8 @@ const struct csn_index *module_table_index(struct module_table *table, struct cs
     if (m->resolved) return m->index;
     const struct module_names names = { .name = str_of(m->name), .index = str_of(m->index_path), .id = m->id };
     m->index = module_store_find(store, &names, explain);
+    m->base = m->index ? module_base_address(m->index) : 0;
+    m->first_byte = m->index ? csn_index_image_base(m->index) : 0;
     m->resolved = true;
     return m->index;
 }

@@ -11,6 +11,7 @@ struct stack_module {
     struct build_id id;
     uint64_t start, end, bias;
     const struct csn_index *index; /* once `resolved`; NULL: there is none */
+    uint64_t base, first_byte;     /* of the index: its base address, and where its image begins */
     bool resolved;
     uint32_t next;            /* module + 1 of the same slot that was added before; 0: none */
 };

@@ -127,13 +127,11 @@ const struct csn_index *session_given_index(struct stack_session *session, size_
 }
 
 uint64_t session_image_base(struct stack_session *session, uint32_t module) {
-    const struct csn_index *index = session_index(session, module);
-    return index ? module_base_address(index) : 0;
+    return session_index(session, module) ? session->modules->items[module].base : 0;
 }
 
 uint64_t session_first_byte(struct stack_session *session, uint32_t module) {
-    const struct csn_index *index = session_index(session, module);
-    return index ? csn_index_image_base(index) : 0;
+    return session_index(session, module) ? session->modules->items[module].first_byte : 0;
 }
 
 uint64_t session_offset_address(struct stack_session *session, uint32_t module, uint64_t offset) {
