@@ -17,10 +17,6 @@ static struct csn_str str_of(const char *text) { return (struct csn_str){ text, 
 
 /* ---- parsing ---- */
 
-static bool is_word_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* Of a letter beyond ASCII. */
 static bool is_wide(char c) { return (unsigned char)c >= 0x80; }
 

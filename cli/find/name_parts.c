@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-#include "ui/text_bytes.h"
-
-static bool is_word_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; }
-
 /* What is in parentheses may compare: "<(N > 1)>". */
 size_t skip_template_arguments(struct csn_str name, size_t at) {
     unsigned depth = 0;

@@ -5,7 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <callsign/base.h>
+#include "ui/text_bytes.h"
+
+/* Of identifiers in ASCII. */
+static inline bool is_word_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+}
 
 /* Past balanced <...> at `at`. */
 size_t skip_template_arguments(struct csn_str name, size_t at);

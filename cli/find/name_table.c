@@ -23,7 +23,7 @@ struct word_walk {
 
 /* Any byte that neither begins nor ends a name in find_query_has_name(). */
 static bool is_word_byte(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+    return is_word_char(c) || c == '$' || (unsigned char)c >= 0x80;
 }
 
 /* False: there is no further one outside of brackets. */

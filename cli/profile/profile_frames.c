@@ -119,13 +119,11 @@ static bool add_inlined_names(struct profile_frames *frames, size_t i, bool are_
 }
 
 /* Whether the index brings the inlined calls along: a function that it has by its symbol alone has none. */
-static bool index_knows_calls(struct stack_session *session, const struct stack_module *module,
-                              const struct csn_profile_location *location) {
-    const struct csn_index *index = session_index(session, (uint32_t)(module - session->modules->items));
+static bool index_knows_calls(const struct csn_index *index, const struct csn_profile_location *location) {
     const bool is_call = location->flags & (CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER);
     struct csn_frame frame;
     size_t count = 0;
-    if (!index || csn_index_lookup(index, location->value - is_call, &frame, 1, &count, NULL) != CSN_OK) return false;
+    if (csn_index_lookup(index, location->value - is_call, &frame, 1, &count, NULL) != CSN_OK) return false;
     return count > 1 || (count == 1 && frame.name.len && frame.line);
 }
 
@@ -147,11 +145,11 @@ static bool locate_frame(struct profile_frames *frames, size_t i, size_t *next_i
     else module = covering_module(session, frame->pc);
     location.kind = module ? CSN_PROFILE_AT_ADDRESS : CSN_PROFILE_AT_PC;
     location.value = frame->pc - (module && !(frame->flags & CSN_STACK_ADDRESS) ? module->bias : 0);
+    const struct csn_index *index = module ? session_index(session, (uint32_t)(module - session->modules->items)) : NULL;
     const bool has_inlined = *next_inlined < frames->inlined_count;
-    const bool are_known = has_inlined && module && index_knows_calls(session, module, &location);
+    const bool are_known = has_inlined && index && index_knows_calls(index, &location);
     if (!add_inlined_names(frames, i, are_known, next_inlined)) return false;
-    const bool has_index = module && session_index(session, (uint32_t)(module - session->modules->items));
-    if (module && !has_index && frames->file_offsets[i] != NO_FILE_OFFSET) {
+    if (module && !index && frames->file_offsets[i] != NO_FILE_OFFSET) {
         location.kind = CSN_PROFILE_AT_PC;
         location.value = frames->file_offsets[i];
     }

@@ -8,8 +8,8 @@
 
 #include <callsign/symbolicate.h>
 
-#include "base/number.h"
 #include "http/server.h"
+#include "routes/json_number.h"
 #include "routes/lookup.h"
 #include "routes/own_arrow.h"
 #include "routes/routes.h"
@@ -33,18 +33,9 @@ struct own_request {
     bool is_unreachable;
 };
 
-/* Addresses are "0x..." or numbers. False: *out is as it was. */
-static bool take_address(const json_t *value, uint64_t *out) {
-    const char *text = json_string_value(value);
-    if (text) return number_read(text, out);
-    if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
-    *out = (uint64_t)json_integer_value(value);
-    return true;
-}
-
 /* Of an image that lies below the place where it was linked, the bias is negative. */
 static bool take_bias(const json_t *value, uint64_t *out) {
-    if (!json_is_integer(value)) return take_address(value, out);
+    if (!json_is_integer(value)) return json_number_read(value, out);
     *out = (uint64_t)json_integer_value(value);
     return true;
 }
@@ -92,8 +83,8 @@ static bool make_slots(struct own_request *own, size_t count) {
 static bool place_module(const struct symbols *symbols, const json_t *value, struct csn_module *out) {
     const json_t *start = json_object_get(value, "start"), *end = json_object_get(value, "end"),
                  *bias = json_object_get(value, "bias");
-    if (start && !json_is_null(start) && !take_address(start, &out->start)) return false;
-    if (end && !json_is_null(end) && !take_address(end, &out->end)) return false;
+    if (start && !json_is_null(start) && !json_number_read(start, &out->start)) return false;
+    if (end && !json_is_null(end) && !json_number_read(end, &out->end)) return false;
     if (!bias || json_is_null(bias))
         out->bias = out->start - (symbols ? symbols->image_base : 0); /* its first byte is at `start` */
     else if (!take_bias(bias, &out->bias)) return false;
@@ -142,12 +133,12 @@ static bool find_module(const struct own_request *own, const json_t *value, uint
 static const char *take_frame(const struct own_request *own, const json_t *value, struct csn_stack_frame *out) {
     const json_t *module = json_object_get(value, "module");
     *out = (struct csn_stack_frame){ .flags = json_is_true(json_object_get(value, "exact")) ? CSN_STACK_EXACT : 0 };
-    if (!module && !take_address(json_object_get(value, "pc"), &out->pc))
+    if (!module && !json_number_read(json_object_get(value, "pc"), &out->pc))
         return "a frame has no module, and no pc that is a number or 0x and hexadecimal digits";
     if (!module) return NULL;
     if (!find_module(own, module, &out->module)) return "a frame names a module that is not in modules";
     out->flags |= CSN_STACK_ADDRESS;
-    if (!take_address(json_object_get(value, "address"), &out->pc))
+    if (!json_number_read(json_object_get(value, "address"), &out->pc))
         return "a frame has a module, and no address that is a number or 0x and hexadecimal digits";
     const struct symbols *symbols = own->modules[out->module].symbols;
     if (symbols) out->pc = symbols_index_address(symbols, out->pc);

@@ -8,8 +8,8 @@
 
 #include <callsign/symbolicate.h>
 
-#include "base/number.h"
 #include "http/server.h"
+#include "routes/json_number.h"
 #include "routes/lookup.h"
 #include "routes/poll.h"
 #include "routes/routes.h"
@@ -35,15 +35,6 @@ struct sentry_run {
     json_int_t signal;
     uint64_t frames;
 };
-
-static bool take_number(const json_t *value, uint64_t *out) {
-    const char *text = json_string_value(value);
-    *out = 0;
-    if (text) return number_read(text, out);
-    if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
-    *out = (uint64_t)json_integer_value(value);
-    return true;
-}
 
 static const char *text_of(const json_t *object, const char *key) {
     const char *text = json_string_value(json_object_get(object, key));
@@ -76,8 +67,8 @@ static bool take_modules(struct sentry_run *run, json_t *list) {
     json_array_foreach(list, i, value) {
         struct sentry_module *module = &run->modules[run->module_count++];
         module->json = value;
-        module->has_addr = take_number(json_object_get(value, "image_addr"), &module->addr) && module->addr;
-        if (!take_number(json_object_get(value, "image_size"), &module->size)) module->size = 0;
+        module->has_addr = json_number_read(json_object_get(value, "image_addr"), &module->addr) && module->addr;
+        if (!json_number_read(json_object_get(value, "image_size"), &module->size)) module->size = 0;
     }
     return place_modules(run);
 }
@@ -164,7 +155,7 @@ struct placed { struct sentry_module *module; uint64_t offset, given; bool is_ma
 static struct placed place_frame(struct sentry_run *run, const json_t *frame) {
     struct placed placed = { .module = NULL };
     const char *mode = text_of(frame, "addr_mode");
-    if (!take_number(json_object_get(frame, "instruction_addr"), &placed.given)) placed.is_malformed = true;
+    if (!json_number_read(json_object_get(frame, "instruction_addr"), &placed.given)) placed.is_malformed = true;
     if (strncmp(mode, "rel:", 4) == 0) {
         char *end;
         unsigned long index = strtoul(mode + 4, &end, 10);
@@ -190,8 +181,8 @@ static bool is_adjusted(const struct sentry_run *run, const json_t *thread, cons
         if (run->signal == crashes[i]) return false;
     for (size_t i = 0; i < 3; i++) {
         uint64_t ip, addr;
-        if (take_number(json_object_get(registers, names[i]), &ip) &&
-            take_number(json_object_get(frame, "instruction_addr"), &addr))
+        if (json_number_read(json_object_get(registers, names[i]), &ip) &&
+            json_number_read(json_object_get(frame, "instruction_addr"), &addr))
             return ip != addr;
     }
     return false;

@@ -53,11 +53,13 @@ struct csni_mapping *csni_mapping_set_find(const struct csni_mapping_set *set, u
     return mapping->pid == pid && mapping->start <= pc ? mapping : NULL;
 }
 
-static size_t base_name_start(struct csn_str path) {
+struct csn_str csni_path_base_name(struct csn_str path) {
     size_t at = path.len;
     while (at && path.ptr[at - 1] != '/') at--;
-    return at;
+    return (struct csn_str){ path.ptr + at, path.len - at };
 }
+
+static size_t base_name_start(struct csn_str path) { return path.len - csni_path_base_name(path).len; }
 
 static int compare_strings(struct csn_str a, struct csn_str b) {
     size_t common = a.len < b.len ? a.len : b.len;

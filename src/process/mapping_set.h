@@ -39,6 +39,9 @@ void csni_mapping_set_deinit(struct csni_mapping_set *set);
  * CSN_OK; CSN_E_MEMORY: nothing changed. Logarithmic, but for moving arrays of 4 bytes a mapping. */
 csn_status csni_mapping_set_add(struct csni_mapping_set *set, const struct csni_mapping *mapping, struct csn_str path);
 
+/* The part of a path behind its last slash. */
+struct csn_str csni_path_base_name(struct csn_str path);
+
 /* The mapping at a place in by_start or by_name. */
 static inline struct csni_mapping *csni_mapping_set_at_start(const struct csni_mapping_set *set, size_t place) {
     return &set->slots.items[set->by_start.items[place]];

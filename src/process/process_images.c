@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "object/object.h"
 #include "process/live_file.h"
+#include "process/mapping_set.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -194,12 +195,6 @@ bool csni_process_images_name(struct csni_process_images *images, struct csn_str
     return true;
 }
 
-static struct csn_str base_name_of(struct csn_str path) {
-    size_t at = path.len;
-    while (at && path.ptr[at - 1] != '/') at--;
-    return (struct csn_str){ path.ptr + at, path.len - at };
-}
-
 /* The first file that was named so. NULL: none was. */
 static const struct csni_named_file *find_named(const struct csni_process_images *images, struct csn_str name) {
     const struct csni_named_file *items = images->named.items;
@@ -222,7 +217,7 @@ static const struct csni_process_image *find_image(struct csni_process_images *i
                                                    struct csni_span build_id) {
     if (memchr(path.ptr, 0, path.len)) return NULL;
     const struct csni_named_file *named = find_named(images, path);
-    if (!named) named = find_named(images, base_name_of(path));
+    if (!named) named = find_named(images, csni_path_base_name(path));
     const struct csn_str key = named ? (struct csn_str){ named->text + named->name_len + 1, named->path_len } : path;
     const struct csni_process_image *image = named ? read_if_of_build(images, key, build_id) : NULL;
     if ((image && image->has_code) || path.ptr[0] != '/') return image;
@@ -278,14 +273,26 @@ const struct csni_process_image *csni_process_images_get_live(struct csni_proces
 
 /* ---- asking ---- */
 
-bool csni_process_image_addr(const struct csni_process_image *image, uint64_t file_off, uint64_t *out) {
-    for (uint32_t i = 0; i < image->segment_count; i++) {
-        const struct csni_process_segment *segment = &image->segments[i];
-        if (file_off < segment->file_off || file_off - segment->file_off >= segment->file_size) continue;
-        *out = file_off - segment->file_off + segment->addr;
+bool csni_process_segments_addr(const struct csni_process_segment *segments, uint32_t count, uint64_t file_off, uint64_t *out) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (file_off < segments[i].file_off || file_off - segments[i].file_off >= segments[i].file_size) continue;
+        *out = file_off - segments[i].file_off + segments[i].addr;
         return true;
     }
     return false;
+}
+
+bool csni_process_segments_file_off(const struct csni_process_segment *segments, uint32_t count, uint64_t addr, uint64_t *out) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (addr < segments[i].addr || addr - segments[i].addr >= segments[i].file_size) continue;
+        *out = addr - segments[i].addr + segments[i].file_off;
+        return true;
+    }
+    return false;
+}
+
+bool csni_process_image_addr(const struct csni_process_image *image, uint64_t file_off, uint64_t *out) {
+    return csni_process_segments_addr(image->segments, image->segment_count, file_off, out);
 }
 
 /* The bytes of the segment that are in [file_off, file_off + size). */

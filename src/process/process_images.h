@@ -68,7 +68,9 @@ const struct csni_process_image *csni_process_images_get_live(struct csni_proces
 /* Whether there is a file at the path that begins with other bytes. */
 bool csni_process_images_file_differs(const struct csni_process_images *images, struct csn_str path, struct csni_span beginning);
 
-/* The address of a byte of the file; false: no segment has it. */
+/* The address of a byte of the file, and the byte at an address; false: no segment has it. */
+bool csni_process_segments_addr(const struct csni_process_segment *segments, uint32_t count, uint64_t file_off, uint64_t *out);
+bool csni_process_segments_file_off(const struct csni_process_segment *segments, uint32_t count, uint64_t addr, uint64_t *out);
 bool csni_process_image_addr(const struct csni_process_image *image, uint64_t file_off, uint64_t *out);
 
 /* The address of the first byte of an executable mapping of `size` bytes of the file. Mappings are of whole pages, so that

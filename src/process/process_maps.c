@@ -336,9 +336,7 @@ csn_status csn_process_maps_find_named(struct csn_process_maps *maps, uint64_t p
                                        struct csn_process_module *out) {
     enum { PROBES = 1024 }; /* of a file that is mapped more often than that */
     struct csni_mapping *found = NULL;
-    size_t slash = name.len;
-    while (slash && name.ptr[slash - 1] != '/') slash--;
-    const struct csn_str base = { name.ptr + slash, name.len - slash };
+    const struct csn_str base = csni_path_base_name(name);
     size_t place = csni_mapping_set_first_named(&maps->set, base);
     for (unsigned probe = 0; place < maps->set.by_name.count && probe < PROBES; place++, probe++) {
         struct csni_mapping *mapping = csni_mapping_set_at_name(&maps->set, place);

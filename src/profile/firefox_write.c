@@ -4,7 +4,6 @@
 #include "base/core/sort.h"
 #include "base/guid.h"
 #include "base/hash.h"
-#include "base/hex.h"
 #include "profile/profile_out.h"
 #include "profile/profile_places.h"
 #include "profile/profile_used.h"
@@ -410,16 +409,15 @@ static struct csn_str breakpad_id(const struct profile_module *module, char out[
 static void put_lib(struct firefox_writer *w, uint32_t number) {
     const struct profile_module *module = &w->p->modules.items[number];
     const struct csn_str path = csni_profile_str(w->p, module->path), base = base_of(path);
-    char digits[2 * CSN_BUILD_ID_MAX + 1], guid[34];
-    csni_hex_text(module->build_id, module->build_id_size, digits);
+    char digits[PROFILE_ID_DIGITS], guid[34];
+    const struct csn_str id = csni_profile_build_id(w->p, module, digits);
     put_lib_member(w, "{\"name\":", base);
     put_lib_member(w, ",\"path\":", path);
     put_lib_member(w, ",\"debugName\":", base);
     put_lib_member(w, ",\"debugPath\":", path);
     put_lib_member(w, ",\"breakpadId\":", breakpad_id(module, guid));
     put(w, ",\"codeId\":");
-    if (module->build_id_text) put_string(w, csni_profile_str(w->p, module->build_id_text));
-    else if (module->build_id_size) put_string(w, csni_str(digits));
+    if (id.len) put_string(w, id);
     else put(w, "null");
     put(w, ",\"arch\":null}");
 }

@@ -1,5 +1,4 @@
 /* OTLP out: a profile for each type of values, then the dictionary. */
-#include "base/hex.h"
 #include "profile/profile_out.h"
 #include "profile/profile_places.h"
 #include "profile/profile_used.h"
@@ -106,11 +105,10 @@ static void put_labels(struct otlp_writer *w) {
 
 static void put_mapping(struct otlp_writer *w, uint32_t number, uint32_t build_id_key) {
     const struct profile_module *module = &w->p->modules.items[number];
-    char text[2 * CSN_BUILD_ID_MAX + 1];
+    char digits[PROFILE_ID_DIGITS];
     uint32_t attribute = 0;
-    if (module->build_id_size || module->build_id_text) {
-        csni_hex_text(module->build_id, module->build_id_size, text);
-        const struct csn_str id = module->build_id_text ? csni_profile_str(w->p, module->build_id_text) : csni_str(text);
+    const struct csn_str id = csni_profile_build_id(w->p, module, digits);
+    if (id.len) {
         put_attribute(w, string_index(w, build_id_key), id, 0, 0);
         attribute = ++w->attribute_count;
     }

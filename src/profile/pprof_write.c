@@ -1,5 +1,4 @@
 /* pprof out: one message after the other, strings last. */
-#include "base/hex.h"
 #include "profile/profile_out.h"
 #include "profile/profile_places.h"
 #include "profile/profile_used.h"
@@ -54,11 +53,9 @@ static void put_sample(struct pprof_writer *w, size_t i) {
 }
 
 static uint32_t build_id_string(struct pprof_writer *w, const struct profile_module *module) {
-    char text[2 * CSN_BUILD_ID_MAX + 1];
+    char digits[PROFILE_ID_DIGITS];
     uint32_t string = 0;
-    if (module->build_id_text) return module->build_id_text;
-    csni_hex_text(module->build_id, module->build_id_size, text);
-    if (csni_profile_string(w->p, csni_str(text), &string, NULL) < 0) w->field.failed = true;
+    if (csni_profile_string(w->p, csni_profile_build_id(w->p, module, digits), &string, NULL) < 0) w->field.failed = true;
     return string;
 }
 

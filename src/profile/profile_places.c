@@ -21,14 +21,12 @@ bool csni_profile_counts_in_file(const struct profile_module *m) {
     return m->start && m->start == m->file_off && m->start < m->end && !(m->start >> 63);
 }
 
+static const struct csni_process_segment *parts_of(const struct csn_profile *p, const struct profile_layout *layout) {
+    return layout->part_count ? p->parts.items + layout->first_part : NULL;
+}
+
 bool csni_profile_file_address(const struct csn_profile *p, const struct profile_layout *layout, uint64_t file_off, uint64_t *out) {
-    for (uint32_t i = 0; i < layout->part_count; i++) {
-        const struct profile_part *part = &p->parts.items[layout->first_part + i];
-        if (file_off < part->file_off || file_off - part->file_off >= part->size) continue;
-        *out = file_off - part->file_off + part->addr;
-        return true;
-    }
-    return false;
+    return csni_process_segments_addr(parts_of(p, layout), layout->part_count, file_off, out);
 }
 
 /* False: it is not known. */
@@ -55,13 +53,7 @@ static uint64_t mapped_file_offset(const struct csn_profile *p, const struct pro
 }
 
 static bool find_file_offset(const struct csn_profile *p, const struct profile_layout *layout, uint64_t addr, uint64_t *out) {
-    for (uint32_t i = 0; i < layout->part_count; i++) {
-        const struct profile_part *part = &p->parts.items[layout->first_part + i];
-        if (addr < part->addr || addr - part->addr >= part->size) continue;
-        *out = addr - part->addr + part->file_off;
-        return true;
-    }
-    return false;
+    return csni_process_segments_file_off(parts_of(p, layout), layout->part_count, addr, out);
 }
 
 static bool has_path(const struct csn_profile *p, const struct profile_module *module) {

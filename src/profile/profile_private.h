@@ -8,15 +8,11 @@
 #include "base/core/fail.h"
 #include "base/core/span.h"
 #include "base/core/vec.h"
+#include "process/process_images.h"
 #include "profile/profile_table.h"
 
 enum { PROFILE_VALUE_TYPES_MAX = 32, PROFILE_NO_STACK = 0 };
 static const uint32_t PROFILE_NONE = UINT32_MAX;
-
-/* A part of an image's file that is loaded. */
-struct profile_part {
-    uint64_t file_off, addr, size;
-};
 
 /* What csn_profile_symbolicate() learnt of where an image lies: from its program headers, else from its index. */
 struct profile_layout {
@@ -107,7 +103,7 @@ struct csn_profile {
     struct csni_arena text;
     CSNI_VEC(struct csn_str) strings;
     CSNI_VEC(struct profile_module) modules;
-    CSNI_VEC(struct profile_part) parts;           /* of modules */
+    CSNI_VEC(struct csni_process_segment) parts;   /* of modules: what of their files is loaded */
     CSNI_VEC(struct profile_function) functions;
     CSNI_VEC(struct profile_line) lines;
     CSNI_VEC(struct profile_location) locations;

@@ -3,7 +3,6 @@
 #include "base/buffer.h"
 #include "base/core/sized.h"
 #include "base/hash.h"
-#include "process/process_images.h"
 #include "process/process_private.h"
 #include "profile/profile_places.h"
 
@@ -96,10 +95,9 @@ static csn_status take_headers(struct symbolication *s, const struct csni_proces
     *out = (struct profile_layout){ .has_base = true, .base = image->base, .first_part = (uint32_t)s->p->parts.count };
     for (uint32_t i = 0; image->has_code && i < image->segment_count; i++) {
         const struct csni_process_segment *segment = &image->segments[i];
-        const struct profile_part part = { segment->file_off, segment->addr, segment->file_size };
-        if (!part.size) continue;
-        if (!csni_vec_push(&s->p->parts, part)) return fail_no_memory(s);
-        if (part.addr + part.size > out->end) out->end = part.addr + part.size;
+        if (!segment->file_size) continue;
+        if (!csni_vec_push(&s->p->parts, *segment)) return fail_no_memory(s);
+        if (segment->addr + segment->file_size > out->end) out->end = segment->addr + segment->file_size;
         out->part_count++;
     }
     return CSN_OK;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/hex.h"
 #include "profile/profile_places.h"
 #include "profile/proto_wire.h"
 
@@ -100,6 +101,13 @@ uint32_t csni_profile_used_string(struct profile_used *u, uint32_t string) {
     if (!csni_vec_push(&u->string_order, string)) return UINT32_MAX;
     u->strings[string] = (uint32_t)u->string_order.count;
     return u->strings[string] - 1;
+}
+
+struct csn_str csni_profile_build_id(const struct csn_profile *p, const struct profile_module *module,
+                                     char digits[PROFILE_ID_DIGITS]) {
+    if (module->build_id_text) return csni_profile_str(p, module->build_id_text);
+    csni_hex_text(module->build_id, module->build_id_size, digits);
+    return csni_str(digits);
 }
 
 uint64_t csni_profile_module_end(const struct profile_used *u, uint32_t module) {

@@ -21,6 +21,10 @@ csn_status csni_profile_used_init(struct profile_used *used, const struct csn_pr
 void csni_profile_used_deinit(struct profile_used *used); /* a zeroed one is fine */
 /* The new number of a string, which is given one when it is needed first. UINT32_MAX: no memory. */
 uint32_t csni_profile_used_string(struct profile_used *used, uint32_t string);
+enum { PROFILE_ID_DIGITS = 2 * CSN_BUILD_ID_MAX + 1 };
+/* The build id of a module as text: that of its input, or made in `digits`. Empty: it has none. */
+struct csn_str csni_profile_build_id(const struct csn_profile *profile, const struct profile_module *module,
+                                     char digits[PROFILE_ID_DIGITS]);
 /* The lines of a location as fields `number` of a message, each made in `inner`: pprof and OTLP have the same. */
 void csni_profile_put_lines(struct csni_buffer *message, uint32_t number, struct csni_buffer *inner,
                             const struct csn_profile *profile, const struct profile_used *used,

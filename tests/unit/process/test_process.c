@@ -322,17 +322,23 @@ static uint64_t put_image_with(const char *path, struct wire_elf_places *places,
 
 static uint64_t put_image(const char *path, struct wire_elf_places *places) { return put_image_with(path, places, false); }
 
-static uint64_t bias_of(const char *name, const char *image, const char *path, const uint8_t *id) {
-    struct csn_process_maps *maps = maps_of("");
+/* A page of code at 0x7f0000000000. `id`: as long as image_id; NULL: not known. */
+static struct csn_process_mapping mapping_of(const char *path, const uint8_t *id) {
     struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
-    const struct csn_process_module *modules;
-    size_t count;
     mapping.start = 0x7f0000000000;
     mapping.end = 0x7f0000001000;
     mapping.path = csni_str(path);
     mapping.flags = CSN_MAPPING_EXECUTABLE;
     mapping.build_id = id;
     mapping.build_id_size = id ? sizeof image_id : 0;
+    return mapping;
+}
+
+static uint64_t bias_of(const char *name, const char *image, const char *path, const uint8_t *id) {
+    struct csn_process_maps *maps = maps_of("");
+    const struct csn_process_mapping mapping = mapping_of(path, id);
+    const struct csn_process_module *modules;
+    size_t count;
     assert_int_equal(csn_process_maps_name_image(maps, csni_str(name), image, &err), CSN_OK);
     assert_int_equal(csn_process_maps_add_mapping(maps, 7, &mapping, &err), CSN_OK);
     assert_int_equal(csn_process_maps_modules(maps, 7, &modules, &count, &err), CSN_OK);
@@ -405,13 +411,7 @@ static void test_program_headers(void **state) {
     /* An id that the file does not have says nothing against it; a list of images has their first bytes. */
     static const uint8_t id[20] = { 1, 2, 3 };
     for (unsigned is_image = 0; is_image < 2; is_image++) {
-        struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
-        mapping.start = 0x7f0000000000;
-        mapping.end = 0x7f0000001000;
-        mapping.path = csni_str(path);
-        mapping.flags = CSN_MAPPING_EXECUTABLE;
-        mapping.build_id = id;
-        mapping.build_id_size = sizeof id;
+        const struct csn_process_mapping mapping = mapping_of(path, id);
         maps = maps_of("");
         if (is_image) assert_int_equal(csn_process_maps_add_image(maps, 7, &mapping, &err), CSN_OK);
         else assert_int_equal(csn_process_maps_add_mapping(maps, 7, &mapping, &err), CSN_OK);
