@@ -1,6 +1,8 @@
 /* What `perf script` prints as a profile. Chains repeat themselves: one whose text was read before is known by a hash of it. */
+#define _GNU_SOURCE
 #include "profile/profile_input.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "profile/chain_cache.h"
@@ -26,16 +28,24 @@ struct open_sample {
     struct profile_sample head;
 };
 
+struct left_out_lines {
+    uint64_t count, first;       /* number of the first, from 1 */
+};
+
 struct perf_input {
     struct profile_frames frames;
     struct chain_cache chains;
     struct text_buffer chain;    /* the lines below the head of a sample */
+    bool is_chain_cut;           /* lines of it are left out, up to its end */
+    uint64_t chain_line;         /* number of its first line */
+    struct text_buffer held;     /* the line before, if it may head a chain and has more behind the event */
+    uint64_t unknown_line;       /* number of the line before, if nothing is known of it */
     struct perf_event events[TYPES_MAX]; /* those with periods */
     uint32_t event_count, samples_type;
     bool has_type;               /* the input has added one */
     struct open_sample open;
-    uint64_t samples, cut_chains, unknown_lines;
-    uint64_t values_left_out, values_cut;
+    uint64_t samples, cut_chains, values_left_out, values_cut;
+    struct left_out_lines unknown, too_long;
     struct profile_sample head;  /* of the line before; `known`: it heads a sample */
     struct csn_str inlined[INLINED_MAX]; /* names of the lines of inlined calls, since the last frame */
     uint64_t inlined_pc;
@@ -160,12 +170,16 @@ static bool add_perf_sample(struct perf_input *perf, const struct profile_sample
 
 /* ---- chains ---- */
 
-static bool append_chain(struct perf_input *perf, struct csn_str line) {
-    if (perf->chain.count + line.len > CHAIN_MAX) {
-        perf->cut_chains += perf->chain.count <= CHAIN_MAX;
-        return true;
-    }
-    return text_buffer_add(&perf->chain, line);
+static void leave_out(struct left_out_lines *lines, uint64_t number) {
+    if (!lines->count++) lines->first = number;
+}
+
+static bool append_chain(struct perf_input *perf, struct csn_str line, uint64_t number) {
+    if (!perf->chain.count) perf->chain_line = number;
+    if (!perf->is_chain_cut && perf->chain.count + line.len <= CHAIN_MAX) return text_buffer_add(&perf->chain, line);
+    perf->cut_chains += !perf->is_chain_cut;
+    perf->is_chain_cut = true;
+    return true;
 }
 
 static struct csn_str next_chain_line(const struct perf_input *perf, size_t from, size_t *next) {
@@ -228,6 +242,7 @@ static bool end_chain(struct perf_input *perf) {
     size_t next;
     uint32_t stack;
     if (!perf->chain.count) return true;
+    perf->is_chain_cut = false;
     /* Lines of inlined calls may stand above the first frame. */
     size_t from = 0;
     perf->inlined_count = 0;
@@ -238,7 +253,7 @@ static bool end_chain(struct perf_input *perf) {
         from = next;
     } while (kind == KIND_INSIDE && from < perf->chain.count);
     if (kind != KIND_FIRST) {
-        perf->unknown_lines++;
+        leave_out(&perf->unknown, perf->chain_line);
         perf->chain.count = 0;
         return true;
     }
@@ -267,12 +282,30 @@ static bool read_single_sample(struct perf_input *perf, const struct line_frame 
            && profile_frames_end(&perf->frames, false, &stack) && add_perf_sample(perf, &sample, stack);
 }
 
-static bool read_perf_input_line(struct perf_input *perf, struct csn_str line) {
+/* Comments, and records that say nothing of samples, such as those of lost events. */
+static bool is_known_rest(struct csn_str text) {
+    static const char record[] = "PERF_RECORD_";
+    return text.ptr[0] == '#' || memmem(text.ptr, text.len, record, sizeof(record) - 1);
+}
+
+/* A line of which nothing is known heads a chain if one follows: it has a command alone, or an event. */
+static void note_unknown_line(struct perf_input *perf, uint64_t number) {
+    if (!perf->unknown_line) perf->unknown_line = number;
+}
+
+static void judge_unknown_line(struct perf_input *perf, struct csn_str next) {
+    const bool is_head = next.len && next.ptr[0] == '\t' && !perf->chain.count;
+    if (perf->unknown_line && !is_head) leave_out(&perf->unknown, perf->unknown_line);
+    perf->unknown_line = 0;
+}
+
+static bool read_other_line(struct perf_input *perf, struct csn_str line, uint64_t number) {
     struct csn_str text = line_text(line);
     struct line_frame frame;
     enum line_kind kind;
     const struct profile_sample head = perf->head;
     perf->head.known = false;
+    judge_unknown_line(perf, text);
     if (!text.len && head.known && !perf->chain.count) { /* without frames */
         perf_end_headed_sample(perf->frames.state);
         return add_perf_sample(perf, &head, 0);
@@ -282,17 +315,56 @@ static bool read_perf_input_line(struct perf_input *perf, struct csn_str line) {
         perf->frames.modules.line++; /* a chain behind an empty line is not of the head before it */
         return good;
     }
-    if (text.ptr[0] == '\t' || (text.ptr[0] == ' ' && perf->chain.count)) return append_chain(perf, line);
+    if (text.ptr[0] == '\t' || (text.ptr[0] == ' ' && perf->chain.count)) return append_chain(perf, line, number);
     if (!end_chain(perf)) return false;
     if (!read_chain_line(perf, text, false, &frame, &kind)) return false;
     const struct profile_sample *headed = perf_headed_sample(perf->frames.state);
     if (headed) perf->head = *headed;
-    perf->unknown_lines += kind == KIND_NONE && text.ptr[0] != '#';
-    if (kind == KIND_FIRST && text.ptr[0] == ' ' && !frame.by_maps) return append_chain(perf, line);
+    if (kind == KIND_NONE && !is_known_rest(text)) note_unknown_line(perf, number);
+    if (kind == KIND_FIRST && text.ptr[0] == ' ' && !frame.by_maps) return append_chain(perf, line, number);
     return kind != KIND_FIRST || read_single_sample(perf, &frame);
 }
 
-static void report_lost_values(const struct perf_input *perf, const char *path) {
+/* The line before, if it is held, once the next one tells what it is. */
+static bool read_held_line(struct perf_input *perf, struct csn_str next, uint64_t number) {
+    const struct csn_str held = { perf->held.bytes, perf->held.count };
+    if (!held.len) return true;
+    perf->held.count = 0;
+    return perf_begin_chain(perf->frames.state, held, next) || read_other_line(perf, held, number);
+}
+
+static bool read_perf_input_line(struct perf_input *perf, struct csn_str line, uint64_t number) {
+    const struct csn_str text = line_text(line);
+    if (!read_held_line(perf, text, number - 1)) return false;
+    if (!perf_may_head_chain(text)) return read_other_line(perf, line, number);
+    judge_unknown_line(perf, text);
+    perf->head.known = false;
+    return end_chain(perf) && text_buffer_add(&perf->held, text);
+}
+
+/* A frame of it is missing in the chain then; any other line ends what is open. */
+static bool begin_long_line(struct perf_input *perf, struct csn_str part, uint64_t number) {
+    return part.ptr[0] == '\t' || part.ptr[0] == ' ' || read_perf_input_line(perf, CSN_STR("\n"), number);
+}
+
+static void report_lines(const struct left_out_lines *lines, const char *path, const char *what) {
+    char more[40] = "";
+    if (!lines->count) return;
+    if (lines->count > 1) snprintf(more, sizeof(more), ", and %llu more", (unsigned long long)lines->count - 1);
+    cli_error(path, "line %llu%s: left out: %s", (unsigned long long)lines->first, more, what);
+}
+
+static void report_losses(const struct perf_input *perf, const struct line_input *input, const char *path) {
+    char too_long[64];
+    snprintf(too_long, sizeof(too_long), "longer than %zu bytes", input->max);
+    report_lines(&perf->too_long, path, too_long);
+    report_lines(&perf->unknown, path, "not understood");
+    if (perf->cut_chains)
+        cli_error(path, "%llu stacks have more than %d bytes of text: their outer frames are left out",
+                  (unsigned long long)perf->cut_chains, CHAIN_MAX);
+    if (perf->frames.left_out)
+        cli_error(path, "%llu frames are left out: a stack has at most %llu", (unsigned long long)perf->frames.left_out,
+                  (unsigned long long)perf->frames.session->max_frames);
     if (perf->values_left_out)
         cli_error(path, "%llu values are left out: a profile has at most %d types of values",
                   (unsigned long long)perf->values_left_out, TYPES_MAX);
@@ -306,16 +378,24 @@ bool profile_read_perf(struct csn_profile *profile, struct stack_session *sessio
     struct csn_str line;
     enum line_result result = LINE_FAILED;
     bool good = profile_frames_init(&perf.frames, profile, session, &perf_dialect);
-    while (good && ((result = line_input_next(input, true, &line)) == LINE_WHOLE || result == LINE_PART))
-        if (result == LINE_WHOLE) good = read_perf_input_line(&perf, line);
+    bool is_too_long = false;
+    while (good && ((result = line_input_next(input, true, &line)) == LINE_WHOLE || result == LINE_PART)) {
+        if (result == LINE_PART && !is_too_long) good = begin_long_line(&perf, line, input->line);
+        else if (result == LINE_WHOLE && is_too_long) leave_out(&perf.too_long, input->line);
+        else if (result == LINE_WHOLE) good = read_perf_input_line(&perf, line, input->line);
+        is_too_long = result == LINE_PART;
+    }
+    good = good && read_held_line(&perf, CSN_STR(""), input->line);
+    judge_unknown_line(&perf, CSN_STR(""));
     good = good && end_chain(&perf) && end_sample(&perf) && (perf.has_type || add_samples_type(&perf));
-    const bool is_perf = good && (perf.samples || !perf.unknown_lines || perf_is_certain(perf.frames.state));
+    const bool is_perf = good && (perf.samples || !perf.unknown.count || perf_is_certain(perf.frames.state));
     if (!good) cli_error_memory("stacks");
     else if (result == LINE_FAILED) cli_error(path, "%s", input->no_memory ? "out of memory" : strerror(input->os_error));
     else if (!perf.samples) cli_error(path, "no samples of perf script in %llu lines", (unsigned long long)input->line);
-    else report_lost_values(&perf, path);
+    else report_losses(&perf, input, path);
     profile_frames_deinit(&perf.frames);
     chain_cache_deinit(&perf.chains);
     text_buffer_deinit(&perf.chain);
+    text_buffer_deinit(&perf.held);
     return good && result == LINE_END && is_perf;
 }

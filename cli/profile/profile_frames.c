@@ -64,6 +64,7 @@ static bool keep_file_offset(struct profile_frames *frames, size_t number, const
 
 bool profile_frames_add(struct profile_frames *frames, const struct line_frame *frame) {
     size_t before = frames->session->frame_count;
+    frames->left_out += before == frames->session->max_frames;
     if (!stack_modules_add_frame(&frames->modules, frames->dialect, frames->state, frame) || frames->modules.no_memory)
         return false;
     if (frames->session->frame_count == before) return true;

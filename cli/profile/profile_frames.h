@@ -27,6 +27,7 @@ struct profile_frames {
     size_t inlined_count, inlined_capacity;
     uint32_t *locations;
     size_t location_count, location_capacity;
+    uint64_t left_out;           /* frames beyond those that the session takes of a stack */
 };
 
 /* False: no memory; so everywhere here. */

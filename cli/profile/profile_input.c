@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "stack/dialects/dialects.h"
 #include "ui/cli_message.h"
 #include "ui/text_bytes.h"
 
@@ -66,6 +67,12 @@ static bool is_folded_line(struct csn_str line) {
     return (folded_count_at(line) > 1 || has_wrong_count(line)) && line.ptr[0] != ' ' && line.ptr[0] != '\t';
 }
 
+/* Of perf without doubt, and perhaps with a number at its end. */
+static bool is_line_of_perf(struct csn_str line) {
+    static const char record[] = "PERF_RECORD_";
+    return perf_may_head_chain(line) || memmem(line.ptr, line.len, record, sizeof(record) - 1);
+}
+
 /* Protobuf begins with a line feed, and may have no NUL for long; but it has other control characters. */
 static bool is_text(const struct profile_head *head) {
     for (size_t i = 0; i < head->end; i++)
@@ -81,6 +88,7 @@ static enum profile_kind detect_text(const struct profile_head *head) {
         struct csn_str line = line_text((struct csn_str){ rest.ptr, size });
         const bool is_cut = !end && head->end == HEAD_SIZE; /* a deep stack: lines of perf script are short */
         if (is_cut && line.ptr[0] != '#' && line.ptr[0] != ' ' && line.ptr[0] != '\t') return PROFILE_KIND_FOLDED;
+        if (is_line_of_perf(line)) return PROFILE_KIND_PERF;
         if (line.len && line.ptr[0] != '#') return is_folded_line(line) ? PROFILE_KIND_FOLDED : PROFILE_KIND_PERF;
         rest = (struct csn_str){ rest.ptr + size + (end != NULL), rest.len - size - (end != NULL) };
     }

@@ -44,6 +44,10 @@ struct page_writer {
     bool failed;
 };
 
+static void add_value(struct page_writer *w, int64_t *sum, int64_t value) {
+    w->p->sums_cut += !csni_profile_add_value(sum, value);
+}
+
 /* ---- building ---- */
 
 static bool function_equals(const void *context, uint32_t number, const void *key) {
@@ -123,10 +127,10 @@ static void count_line(struct page_writer *w, uint32_t file, uint32_t line, uint
                        int64_t value, bool is_self) {
     const uint32_t number = page_line(w, file, line);
     if (w->failed) return;
-    if (is_self) csni_profile_add_value(&w->line_selfs.items[number].by_input[input], value);
+    if (is_self) add_value(w, &w->line_selfs.items[number].by_input[input], value);
     if (w->lines.items[number].seen == stack + 1) return;
     w->lines.items[number].seen = stack + 1;
-    csni_profile_add_value(&w->line_totals.items[number].by_input[input], value);
+    add_value(w, &w->line_totals.items[number].by_input[input], value);
 }
 
 static void count_lines(struct page_writer *w, size_t sample, uint32_t input, int64_t value) {
@@ -158,17 +162,22 @@ static void build_page(struct page_writer *w) {
         const struct profile_sample_row *row = &p->samples.items[i];
         const int64_t value = p->values.items[i * p->value_stride + value_type];
         const uint32_t input = row->input < w->input_count ? row->input : w->input_count - 1;
-        w->p->sums_cut += !csni_profile_add_value(&w->selfs.items[w->page_nodes[row->stack] - 1].by_input[input], value);
+        add_value(w, &w->selfs.items[w->page_nodes[row->stack] - 1].by_input[input], value);
         count_lines(w, i, input, value);
     }
 }
 
 /* ---- leaving out what is too small ---- */
 
+/* No sum of sizes is smaller than its parts: at most UINT64_MAX. */
+static uint64_t sum_of_sizes(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
+
 static uint64_t magnitude(const struct page_values *values) {
     uint64_t sum = 0;
-    for (size_t i = 0; i < PAGE_INPUTS; i++)
-        sum += values->by_input[i] < 0 ? 0 - (uint64_t)values->by_input[i] : (uint64_t)values->by_input[i];
+    for (size_t i = 0; i < PAGE_INPUTS; i++) {
+        const int64_t value = values->by_input[i];
+        sum = sum_of_sizes(sum, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    }
     return sum;
 }
 
@@ -185,7 +194,10 @@ static void choose_nodes(struct page_writer *w) {
     uint32_t number = 0;
     w->failed |= !totals;
     for (size_t i = 0; totals && i < count; i++) totals[i] = magnitude(&w->selfs.items[i]);
-    for (size_t i = count; totals && i-- > 1;) totals[w->nodes.items[i].parent] += totals[i];
+    for (size_t i = count; totals && i-- > 1;) {
+        uint64_t *parent = &totals[w->nodes.items[i].parent];
+        *parent = sum_of_sizes(*parent, totals[i]);
+    }
     while (totals && count_above(totals, count, least) > PAGE_NODES && least < UINT64_MAX / 2) least *= 2;
     for (size_t i = 0; totals && i < count; i++) {
         if (!i || totals[i] >= least) w->kept[i] = ++number;
@@ -194,7 +206,7 @@ static void choose_nodes(struct page_writer *w) {
     for (size_t i = count; totals && i-- > 1;) {
         if (w->kept[i]) continue;
         for (size_t k = 0; k < PAGE_INPUTS; k++)
-            csni_profile_add_value(&w->selfs.items[w->nodes.items[i].parent].by_input[k], w->selfs.items[i].by_input[k]);
+            add_value(w, &w->selfs.items[w->nodes.items[i].parent].by_input[k], w->selfs.items[i].by_input[k]);
     }
     csni_free(w->p->alloc, totals, count * sizeof *totals);
 }

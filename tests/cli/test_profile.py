@@ -484,6 +484,45 @@ def test_chains_behind_samples_without_frames(callsign, symbols, tmp_path):
     assert Pprof(convert(callsign, symbols, tmp_path, text, "out.pb")).names() == {(): [1, 5], ("inner", "outer"): [1, 0]}
 
 
+DATA_ADDRESSES = ["     556e8c16a5c0 __progname+0x0 (/nowhere/app)", "                0", "       1e05080021 |OP N/A|LVL N/A or N/A|SNP N/A|TLB N/A",
+                  "     7fff018e6f59 [unknown] ([stack])               0     7f0000001000"]
+
+
+@pytest.mark.parametrize("behind", DATA_ADDRESSES)
+def test_what_perf_prints_behind_the_event(callsign, tmp_path, behind):
+    """`perf script -F +addr,+weight,+data_src`: a sample more was made of each address, and the chain lost thread, time and value."""
+    heads = PERF.replace("cpu-clock:u: ", f"cpu-clock:u: {behind}")
+    for name, text in (("plain", PERF), ("more", heads), ("alone", heads[heads.index("\napp") + 1:heads.index("\n\n", heads.index("\napp")) + 1])):
+        (tmp_path / f"{name}.txt").write_text(text)
+        done = callsign.run("profile", tmp_path / f"{name}.txt", "--no-search", "-o", tmp_path / f"{name}.perf", "-q")
+        assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "more.perf").read_text() == (tmp_path / "plain.perf").read_text()
+    assert (tmp_path / "alone.perf").read_text().split("\n\n") == ["app 4242/4243 12.345928000: 250000 cpu-clock:u:" + end for end in [
+        "\n\t            1004 f1 (/nowhere/app)\n\t            2010 main (/nowhere/app)"]] + [""]
+
+
+def test_lines_that_are_no_samples(callsign, tmp_path):
+    """What is left out is told: a recording that was cut or mixed with other output loses samples otherwise."""
+    text = PERF + "[ perf record: Woken up 1 times to write data ]\n" + "app" * 500000 + "\n\t            1004 f1 (/nowhere/app)\n\nmore\n"
+    (tmp_path / "in.txt").write_text("app  7/7 [001] 1.0: PERF_RECORD_LOST lost 5\n" + text)
+    done = callsign.run("profile", tmp_path / "in.txt", "--no-search", "-o", tmp_path / "out.folded", "-q")
+    line = PERF.count("\n") + 2
+    assert (done.returncode, done.stderr.splitlines()) == (0, [
+        f"callsign: {tmp_path}/in.txt: line {line + 1}: left out: longer than 1048576 bytes",
+        f"callsign: {tmp_path}/in.txt: line {line}, and 1 more: left out: not understood"])
+    # Heads without a number or a time are understood, once a chain follows.
+    (tmp_path / "in.txt").write_text("app \n\t            1004 f1 (/nowhere/app)\n\ncycles: \n\t            1004 f1 (/nowhere/app)\n\n")
+    done = callsign.run("profile", tmp_path / "in.txt", "--no-search", "-o", tmp_path / "out.folded", "-q")
+    assert (done.returncode, done.stderr, (tmp_path / "out.folded").read_text()) == (0, "", "f1 2\n")
+
+
+def test_more_frames_than_a_stack_takes(callsign, tmp_path):
+    frame = "\t            1004 f1 (/nowhere/app)\n"
+    (tmp_path / "in.txt").write_text("app 1/1 1.5: 10 cycles:u:\n" + frame * ((1 << 20) + 3) + "\n")
+    done = callsign.run("profile", tmp_path / "in.txt", "--no-search", "-o", tmp_path / "out.pb", "-q")
+    assert (done.returncode, done.stderr) == (0, f"callsign: {tmp_path}/in.txt: 3 frames are left out: a stack has at most 1048576\n")
+
+
 @pytest.mark.parametrize("name", ["out.folded", "out.pb", "out.otlp", "out.otlp.json", "out.json", "out.perf", "out.html"])
 @pytest.mark.parametrize("text, status", [
     ("app  7/7 [001] 1.0: PERF_RECORD_MMAP2 7/7: [0x55d000001000(0x1000) @ 0x1000 08:01 12 0]: r-xp /nowhere/app\n", 1), ("# nothing\n#\n", 1),

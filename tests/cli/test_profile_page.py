@@ -46,6 +46,17 @@ def test_calls_as_heavy_as_their_caller(callsign, tmp_path):
     assert chains == {("main", names[0], 2), ("inner", "main", 2), ("other", names[0], 0), ("last", "other", 5)}
 
 
+def test_sizes_beyond_64_bits(callsign, tmp_path):
+    """Four calls of 2^62 are 0 in 64 bits: their caller was left out, and they had no parent."""
+    (tmp_path / "in.folded").write_text("".join(f"main;f{i} {1 << 62}\n" for i in range(4)) + f"last {-1 << 63}\nlast;end {-1 << 63}\n")
+    callsign.good("profile", tmp_path / "in.folded", "-o", tmp_path / "out.html", "--no-search")
+    data = data_of(tmp_path / "out.html")
+    names = [data["strings"][data["functions"][f][0]] for f in data["func"]]
+    assert all(parent < i for i, parent in enumerate(data["parent"]) if i)
+    chains = {(names[i], names[data["parent"][i]]) for i in range(1, len(names))}
+    assert chains == {(f"f{i}", "main") for i in range(4)} | {("main", names[0]), ("last", names[0]), ("end", "last")}
+
+
 def rows(page, table):  # noqa: F811
     return page.eval(f"[...document.querySelectorAll('#{table} tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
 

@@ -88,6 +88,13 @@ def test_frames_that_perf_does_not_know(callsign, symbols):
     assert callsign.good("stack", "--in-place", "--no-search", "-i", symbols / "app.gsym", stdin=text).count("[unknown] ([unknown])") == 2
 
 
+def test_an_address_of_data_above_the_chain(callsign, symbols):
+    """`perf script -F +addr`: the chain has the thread and the time of the line above."""
+    text = "app 4242/4242 12.345678: 1 page-faults:     556e8c16a5c0 __progname+0x0 (/nowhere/app)\n\t            1004 square+0x4 (/nowhere/app)\n\n"
+    out = [json.loads(line) for line in callsign.good("stack", "--json", "--no-search", "-s", symbols, stdin=text).splitlines()]
+    assert [(o["comm"], o["tid"], o["time"]) for o in out] == [("app", 4242, 12.345678)] * 2
+
+
 def test_a_kernel_that_lies_where_it_was_linked_to(callsign, symbols):
     still = (MMAPS + CHAIN + SINGLE).replace("ffffffff9c", "ffffffff81")
     assert places(callsign, symbols, still.replace("ffffffff816b7c11", hex(TEXT + 0x6b7c11)[2:])

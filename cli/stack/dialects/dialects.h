@@ -20,6 +20,11 @@ struct profile_sample;
 const struct profile_sample *perf_headed_sample(const void *state);
 /* That sample has no frames: a chain that follows is not of it. */
 void perf_end_headed_sample(void *state);
+/* The line heads a sample and has more behind the event: an address, where the sample is alone, or what -F addr, weight or
+ * data_src print, where a chain follows. Then the chain is the sample's: perf_begin_chain(), with its first line. False: that is
+ * no line of a chain. */
+bool perf_may_head_chain(struct csn_str line);
+bool perf_begin_chain(void *state, struct csn_str line, struct csn_str chain_line);
 /* The text is perf's without doubt. */
 bool perf_is_certain(const void *state);
 

@@ -487,6 +487,8 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
         perf->after_head = true;
         return KIND_CONTEXT;
     }
+    perf->perhaps = perf->sample;
+    perf->perhaps_at = modules->line;
     s.line = without_instruction(line);
     size_t at;
     if (!read_single(&s, out) && !read_unheaded(perf, line, out, &at)) return KIND_NONE;
@@ -496,6 +498,23 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
     out->by_maps = true;
     out->pid = sample_pid(perf);
     return KIND_FIRST;
+}
+
+bool perf_may_head_chain(struct csn_str line) {
+    struct profile_sample head;
+    struct line_scan s = scan_on(line);
+    return line.len && !strchr(" \t", line.ptr[0]) && !heads_chain(line) && perf_head_read(&s, &head) && head.event[0];
+}
+
+bool perf_begin_chain(void *state, struct csn_str line, struct csn_str chain_line) {
+    struct perf_state *perf = state;
+    struct profile_sample head;
+    struct line_scan s = scan_on(line);
+    if (!is_chain_line(chain_line) || !perf_head_read(&s, &head)) return false;
+    use_head(perf, &head);
+    perf->after_head = true;
+    perf->alone = perf->after_frame = perf->in_block = false;
+    return true;
 }
 
 const struct profile_sample *perf_headed_sample(const void *state) {
