@@ -103,6 +103,14 @@ static bool frames_equal(const struct csn_frame *a, const struct csn_frame *b) {
            strings_equal(a->base, b->base) && strings_equal(a->directory, b->directory);
 }
 
+/* Numbers of files differ from index to index. */
+static bool files_equal(const struct csn_index *index, uint32_t file, const struct csn_index *other, uint32_t other_file) {
+    struct csn_str directory = { "", 0 }, base = { "", 0 }, other_directory = { "", 0 }, other_base = { "", 0 };
+    csn_index_file(index, file, &directory, &base, NULL);
+    csn_index_file(other, other_file, &other_directory, &other_base, NULL);
+    return strings_equal(base, other_base) && strings_equal(directory, other_directory);
+}
+
 /* Whether the rows of both have the same lines. */
 static bool rows_equal(const struct csn_index *index, const struct csn_record *record, const struct csn_index *other,
                        const struct csn_record *other_record) {
@@ -114,11 +122,38 @@ static bool rows_equal(const struct csn_index *index, const struct csn_record *r
         status = csn_row_iter_next(&rows, &row, NULL);
         other_status = csn_row_iter_next(&other_rows, &other_row, NULL);
         if (status != CSN_OK || other_status != CSN_OK) break;
-        struct csn_str directory = { "", 0 }, base = { "", 0 }, other_directory = { "", 0 }, other_base = { "", 0 };
-        csn_index_file(index, row.file, &directory, &base, NULL);
-        csn_index_file(other, other_row.file, &other_directory, &other_base, NULL);
-        if (row.addr != other_row.addr || row.line != other_row.line || !strings_equal(base, other_base) ||
-            !strings_equal(directory, other_directory))
+        if (row.addr != other_row.addr || row.line != other_row.line || !files_equal(index, row.file, other, other_row.file))
+            return false;
+    }
+    return status == other_status && status >= 0;
+}
+
+static bool ranges_equal(struct csn_inline_node *node, struct csn_inline_node *other) {
+    if (node->range_count != other->range_count) return false;
+    for (uint32_t k = 0; k < node->range_count; k++) {
+        struct csn_range range, other_range;
+        if (csn_inline_node_range(node, k, &range, NULL) != CSN_OK ||
+            csn_inline_node_range(other, k, &other_range, NULL) != CSN_OK ||
+            range.start != other_range.start || range.end != other_range.end)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the same calls are inlined into both. */
+static bool inlines_equal(const struct csn_index *index, const struct csn_record *record, const struct csn_index *other,
+                          const struct csn_record *other_record) {
+    struct csn_inline_iter nodes, other_nodes;
+    struct csn_inline_node node, other_node;
+    csn_status status = csn_inline_iter_init(&nodes, index, record, NULL);
+    csn_status other_status = csn_inline_iter_init(&other_nodes, other, other_record, NULL);
+    while (status == CSN_OK && other_status == CSN_OK) {
+        status = csn_inline_iter_next(&nodes, &node, NULL);
+        other_status = csn_inline_iter_next(&other_nodes, &other_node, NULL);
+        if (status != CSN_OK || other_status != CSN_OK) break;
+        if (node.depth != other_node.depth || node.call_line != other_node.call_line ||
+            !strings_equal(node.name, other_node.name) ||
+            !files_equal(index, node.call_file, other, other_node.call_file) || !ranges_equal(&node, &other_node))
             return false;
     }
     return status == other_status && status >= 0;
@@ -141,7 +176,7 @@ static bool merged_equal(const struct comparison *comparison, const struct answe
         if (csn_record_function(index, &record, &function, NULL) != CSN_OK ||
             csn_record_function(other, &other_record, &other_function, NULL) != CSN_OK ||
             !strings_equal(function.name, other_function.name) || function.size != other_function.size ||
-            !rows_equal(index, &record, other, &other_record))
+            !rows_equal(index, &record, other, &other_record) || !inlines_equal(index, &record, other, &other_record))
             return false;
     }
     return status == other_status && status >= 0;

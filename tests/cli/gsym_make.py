@@ -46,7 +46,8 @@ def _record(strings, size, name, line, sites, merged, inlined=()):
     if inlined:
         out += _part(2, _inlined(strings, size, name, inlined))
     if merged:
-        children = [_record(strings, size, child["name"], child.get("line", 0), child.get("sites", []), []) for child in merged]
+        children = [_record(strings, size, child["name"], child.get("line", 0), child.get("sites", []), [], child.get("inlined", []))
+                    for child in merged]
         out += _part(3, struct.pack("<I", len(merged)) + b"".join(struct.pack("<I", len(child)) + child for child in children))
     if sites:
         out += _part(4, _sites(strings, sites))
@@ -62,7 +63,7 @@ def _uleb(value):
 
 
 def write(path, functions, base=0x1000, build_id=b"", source=("/src", "main.cc")):
-    """functions: [{start, size, name, line, sites, merged: [{name, line, sites}], inlined: [{offset, size, name, call_line}]}], by
+    """functions: [{start, size, name, line, sites, merged: [{name, line, sites, inlined}], inlined: [{offset, size, name, call_line}]}], by
     start."""
     strings = Strings()
     directory, file = strings.add(source[0]), strings.add(source[1])

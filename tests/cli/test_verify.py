@@ -132,6 +132,19 @@ def test_against_other_merged_functions(callsign, tmp_path):
                          done.stdout, re.M)
 
 
+def test_against_other_inlined_calls_of_merged_functions(callsign, tmp_path):
+    def index_of(file, changed):
+        call = {"offset": 4, "size": 8, "name": "inner", "call_line": 7} | changed
+        return gsym_make.write(tmp_path / file, [{"start": 0x1000, "size": 16, "name": "one", "line": 1, "merged": [
+            {"name": "two", "line": 2, "inlined": [call] if call["size"] else []}]}])
+
+    index = index_of("a", {})
+    assert "0 different" in callsign.good("verify", index, "--against", index)
+    for changed in {"name": "inneR"}, {"call_line": 8}, {"offset": 5}, {"size": 7}, {"size": 0}:
+        done = callsign.run("verify", index, "--against", index_of("b", changed))
+        assert done.returncode == 1 and "1 different\n" in done.stdout, changed
+
+
 @pytest.mark.parametrize("option", ["--merged-functions", "--merged-functions=aliases", "--merged-functions=llvm"])
 def test_against_the_object_of_merged_functions(callsign, gcc, tmp_path, option):
     """OBJECT is converted as the index was, which differs in what is on top and in second names."""
