@@ -126,15 +126,18 @@ static csn_status add_sample_numbers(struct pprof_reader *r, const struct proto_
     return packed.failed ? fail_field(r, "a list of numbers", &packed) : CSN_OK;
 }
 
+/* Labels have numbers of strings in 32 bits. One that has more is none of a string. */
+static uint32_t label_string(uint64_t index) { return index < UINT32_MAX ? (uint32_t)index : UINT32_MAX; }
+
 static csn_status read_label(struct pprof_reader *r, struct csni_span bytes) {
     struct csni_cursor c = csni_cursor_at(bytes, false);
     struct profile_label label = { .key = 0 };
     struct proto_field field;
     while (csni_proto_next(&c, &field)) {
-        if (field.number == 1) label.key = (uint32_t)field.value;
-        if (field.number == 2) label.text = (uint32_t)field.value;
+        if (field.number == 1) label.key = label_string(field.value);
+        if (field.number == 2) label.text = label_string(field.value);
         if (field.number == 3) label.number = (int64_t)field.value;
-        if (field.number == 4) label.unit = (uint32_t)field.value;
+        if (field.number == 4) label.unit = label_string(field.value);
     }
     if (c.failed) return fail_field(r, "a label", &c);
     return csni_vec_push(&r->label, label) ? CSN_OK : fail_memory(r);

@@ -895,6 +895,8 @@ def test_no_pprof_begins_so(callsign, tmp_path, text):
                  "a type of values is string 9, but there are 1", id="type without a string"),
     pytest.param(message((1, message((1, 0)))) + message((2, message((1, packed([7])), (2, packed([1])))), (6, "")),
                  "location 7, which does not exist", id="no such location"),
+    pytest.param(message((6, ""), (6, "key"), (2, message((3, message((1, (1 << 32) + 1), (3, 5)))))),
+                 "the key of a label is string 4294967295, but there are 2", id="label beyond 32 bits"),
     pytest.param(b'{"meta":{"preprocessedProfileVersion":1', "JSON+0x", id="JSON cut"),
     pytest.param(b'{"meta":{}}', "no preprocessedProfileVersion", id="no version"),
     pytest.param(b"app;main\nmore\n", "no samples of perf script", id="not perf script"),
