@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
-#include "find/find_originals.h"
+#include "find/find_again.h"
 #include "find/find_walk.h"
 #include "input/open_index.h"
 #include "ui/cli_message.h"
@@ -98,7 +98,7 @@ static enum exit_code find_all(struct find_run *run, const char *path, const str
         cli_error_memory("names");
         return EXIT_FAILED;
     }
-    bool good = find_walk_run(&run->walk) && find_originals(&run->walk);
+    bool good = find_walk_run(&run->walk) && find_again(&run->walk);
     if (!good && run->walk.status == CSN_E_MEMORY) cli_error_memory("matches");
     else if (!good) cli_error_status(path, run->walk.status, &run->walk.err);
     for (size_t i = 0; good && i < count; i++) {
@@ -154,7 +154,7 @@ const struct command find_names_command = {
         "Prints a line for each function that NAME means: address, name, size in bytes, and file and line of its first row.\n"
         "\n"
         "NAME is a function as the index has it or demangled, with or without parameters and return type; a glob, if it\n"
-        "contains * or ?; or FILE:LINE, where FILE is a path or the end of one: then the addresses are those where rows of the\n"
+        "contains * or ? and no function is called so; or FILE:LINE, where FILE is a path or the end of one: then the addresses are those where rows of the\n"
         "line begin, in every function that has some, inlined code included. Names of merged functions count, too. A clone or\n"
         "part that is not known by the compiler's suffix (f.isra.0, f.cold) is among the functions without it (f).\n"
         "INDEX may be an object file, which is converted first; the cache keeps the conversion.\n"

@@ -87,10 +87,18 @@ static void put_build_id(struct out_buffer *out, const char *label, const struct
     if (!info->uuid_size) out_text(out, "none");
 }
 
+/* Revisions of the section before F have no field for one, and BSYM has none; of an object without one Breakpad files have one
+ * that dump_syms makes up. */
+static bool have_build_ids(const struct csn_index_info *index, const struct csn_index_info *object) {
+    const bool is_old_section = index->format == CSN_FORMAT_GSYM_SECTION && index->revision < 'F';
+    return object->uuid_size && (index->uuid_size || !(is_old_section || index->format == CSN_FORMAT_BSYM));
+}
+
 static void compare_build_ids(struct verify_run *run, const struct csn_index *index, const struct csn_index *other) {
     struct csn_index_info info, other_info;
     csn_index_get_info(index, &info, sizeof(info));
     csn_index_get_info(other, &other_info, sizeof(other_info));
+    if (!have_build_ids(&info, &other_info)) return;
     if (info.uuid_size == other_info.uuid_size && memcmp(info.uuid, other_info.uuid, info.uuid_size) == 0) return;
     run->bad = true;
     if (run->values->quiet) return;
@@ -120,17 +128,17 @@ static bool try_conversion(struct verify_run *run, const struct csn_index *index
 /* An index does not tell with which options it was made. Functions without a linkage name have other names where call sites are
  * kept, which a program need not have any of, and there are several ways to merge functions. */
 static bool find_conversion(struct verify_run *run, const struct csn_index *index, struct trial *best) {
-    static const uint32_t modes[] = { CSN_MERGE_ALL, CSN_MERGE_ALIASES, CSN_MERGE_LLVM };
-    const uint32_t flags = run->call_sites ? CSN_CONVERT_CALL_SITES : 0;
-    uint32_t merged = run->merged_functions ? modes[0] : CSN_MERGE_NONE;
-    if (!try_conversion(run, index, flags, merged, best)) return false;
-    for (size_t i = 1; run->merged_functions && best->counts.different && i < sizeof(modes) / sizeof(*modes); i++) {
-        const uint64_t before = best->counts.different;
-        if (!try_conversion(run, index, flags, modes[i], best)) return false;
-        if (best->counts.different < before) merged = modes[i];
+    static const uint32_t ways_to_merge[] = { CSN_MERGE_ALL, CSN_MERGE_ALIASES, CSN_MERGE_LLVM }, none[] = { CSN_MERGE_NONE };
+    const uint32_t *merged = run->merged_functions ? ways_to_merge : none;
+    const size_t count = run->merged_functions ? sizeof(ways_to_merge) / sizeof(*ways_to_merge) : 1;
+    for (size_t i = 0; i < count; i++) {
+        if (!try_conversion(run, index, run->call_sites ? CSN_CONVERT_CALL_SITES : 0, merged[i], best)) return false;
+        if (!best->counts.different) return true;
+        if (run->call_sites || !best->object.report->functions_from_dwarf) continue;
+        if (!try_conversion(run, index, CSN_CONVERT_CALL_SITES, merged[i], best)) return false;
+        if (!best->counts.different) return true;
     }
-    if (flags || !best->counts.different || !best->object.report->functions_from_dwarf) return true;
-    return try_conversion(run, index, CSN_CONVERT_CALL_SITES, merged, best);
+    return true;
 }
 
 static bool check_against(struct verify_run *run, const struct csn_index *index) {

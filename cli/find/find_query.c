@@ -62,11 +62,24 @@ void find_query_of_name(const char *name, struct find_query *out) {
     *out = (struct find_query){ .text = name, .kind = FIND_NAME, .word = word_of(name) };
 }
 
+void find_query_of_glob(const char *glob, struct find_query *out) {
+    *out = (struct find_query){ .text = glob, .kind = FIND_GLOB };
+}
+
+/* Demangled names have * and ? in parameters, template arguments and operators. */
+static bool may_be_name(const char *text) { return strpbrk(text, "(<") || strstr(text, "operator"); }
+
 void find_query_parse(const char *text, struct find_query *out) {
+    const bool is_glob = strpbrk(text, "*?");
     *out = (struct find_query){ .text = text };
-    if (parse_line(text, out)) out->kind = FIND_LINE;
-    else if (strpbrk(text, "*?")) out->kind = FIND_GLOB;
-    else find_query_of_name(text, out);
+    if (parse_line(text, out)) {
+        out->kind = FIND_LINE;
+    } else if (is_glob && !may_be_name(text)) {
+        find_query_of_glob(text, out);
+    } else {
+        find_query_of_name(text, out);
+        out->may_be_glob = is_glob;
+    }
 }
 
 bool find_query_is_mangled(const struct find_query *query) {
@@ -94,7 +107,7 @@ static bool ends_name(struct csn_str name, size_t at) {
         if (is_operator && at == name.len && name.ptr[at - 1] != '>') return false;
     }
     if (at < name.len && name.ptr[at] == '(') return at && name.ptr[at - 1] != '\'' && ends_function(name, at);
-    return at == name.len || name.ptr[at] == '[' || name.ptr[at] == ' ';
+    return at == name.len || name.ptr[at] == ' ';
 }
 
 static unsigned long number_at(struct csn_str text, size_t *at) {

@@ -16,13 +16,15 @@ struct find_query {
     enum find_kind kind;
     struct csn_str file;  /* FIND_LINE */
     uint32_t line;
+    bool may_be_glob;     /* FIND_NAME: "f(int*)": a glob if no function is called so */
     struct csn_str word;  /* FIND_NAME: a part that every name which matches has; empty: none is known */
 };
 
 /* FILE:LINE: a colon and digits at the end, and no colon before them, which ends a scope. */
 void find_query_parse(const char *text, struct find_query *out);
-/* A name, even if it contains * or ?: "f(int*)". */
+/* A name, or a glob, even if it contains * or ?: "f(int*)". */
 void find_query_of_name(const char *name, struct find_query *out);
+void find_query_of_glob(const char *glob, struct find_query *out);
 
 /* A mangled name, which is stored as it is. */
 bool find_query_is_mangled(const struct find_query *query);

@@ -18,6 +18,8 @@ struct side {
     const struct csn_index *index;
     struct index_query query;
     uint32_t next, count; /* functions */
+    uint64_t bias;        /* what its addresses are more than those that are compared */
+    bool has_sizes;       /* of functions; BSYM has none */
 };
 
 struct comparison {
@@ -41,34 +43,33 @@ static bool add(struct comparison *comparison, uint64_t addr) {
     return true;
 }
 
-static bool add_rows(struct comparison *comparison, const struct csn_index *index, const struct csn_record *record) {
+static bool add_rows(struct comparison *comparison, const struct side *side, const struct csn_record *record) {
     struct csn_row_iter rows;
     struct csn_row row;
-    if (csn_row_iter_init(&rows, index, record, NULL) != CSN_OK) return true;
+    if (csn_row_iter_init(&rows, side->index, record, NULL) != CSN_OK) return true;
     while (csn_row_iter_next(&rows, &row, NULL) == CSN_OK)
-        if (!add(comparison, row.addr)) return false;
+        if (!add(comparison, row.addr - side->bias)) return false;
     return true;
 }
 
-static bool add_inlines(struct comparison *comparison, const struct csn_index *index,
-                        const struct csn_record *record) {
+static bool add_inlines(struct comparison *comparison, const struct side *side, const struct csn_record *record) {
     struct csn_inline_iter nodes;
     struct csn_inline_node node;
-    if (csn_inline_iter_init(&nodes, index, record, NULL) != CSN_OK) return true;
+    if (csn_inline_iter_init(&nodes, side->index, record, NULL) != CSN_OK) return true;
     while (csn_inline_iter_next(&nodes, &node, NULL) == CSN_OK) {
         struct csn_range range;
         for (uint32_t k = 0; csn_inline_node_range(&node, k, &range, NULL) == CSN_OK; k++)
-            if (!add(comparison, range.start) || !add(comparison, range.end)) return false;
+            if (!add(comparison, range.start - side->bias) || !add(comparison, range.end - side->bias)) return false;
     }
     return true;
 }
 
-/* Where the next function of a side starts; false at its end. */
+/* Where the next function of a side starts, as it is compared; false at its end. */
 static bool next_start(const struct side *side, uint64_t *out) {
     for (uint32_t idx = side->next; idx < side->count; idx++) {
         struct csn_record record;
         if (csn_index_record(side->index, idx, &record, NULL) != CSN_OK) continue;
-        *out = record.start;
+        *out = record.start - side->bias;
         return true;
     }
     return false;
@@ -76,10 +77,11 @@ static bool next_start(const struct side *side, uint64_t *out) {
 
 /* Around the end. A function that is longer than the way to the next one ends there; one without a size reaches to there. */
 static bool add_end(struct comparison *comparison, const struct side *side, const struct csn_function *function) {
-    uint64_t end = function->start + function->size, next;
+    const uint64_t start = function->start - side->bias, end = start + function->size;
+    uint64_t next;
     if (function->size && !add(comparison, end - 1)) return false;
-    if (end > function->start && !add(comparison, end)) return false;
-    return !next_start(side, &next) || next <= function->start || add(comparison, next - 1);
+    if (end > start && !add(comparison, end)) return false;
+    return !next_start(side, &next) || next <= start || add(comparison, next - 1);
 }
 
 /* The addresses of the next function of a side. What is damaged shows when its start is looked up. */
@@ -88,10 +90,9 @@ static bool gather(struct comparison *comparison, struct side *side) {
     struct csn_record record;
     struct csn_function function;
     if (csn_index_record(side->index, idx, &record, NULL) != CSN_OK) return true;
-    if (!add(comparison, record.start)) return false;
+    if (!add(comparison, record.start - side->bias)) return false;
     if (csn_record_function(side->index, &record, &function, NULL) != CSN_OK) return true;
-    return add_end(comparison, side, &function) && add_rows(comparison, side->index, &record) &&
-           add_inlines(comparison, side->index, &record);
+    return add_end(comparison, side, &function) && add_rows(comparison, side, &record) && add_inlines(comparison, side, &record);
 }
 
 static bool strings_equal(struct csn_str a, struct csn_str b) {
@@ -182,6 +183,12 @@ static bool merged_equal(const struct comparison *comparison, const struct answe
     return status == other_status && status >= 0;
 }
 
+/* What no address alone tells: a function may be longer than the way to the next one. */
+static bool functions_equal(const struct comparison *comparison, const struct answer *a, const struct answer *b) {
+    const bool have_sizes = comparison->sides[0].has_sizes && comparison->sides[1].has_sizes;
+    return (!have_sizes || a->found.function_size == b->found.function_size) && merged_equal(comparison, a, b);
+}
+
 /* A record that cannot be read answers nothing, so it does not count as equal to another one. */
 static bool answers_equal(const struct answer *a, const struct answer *b) {
     if (a->status < 0 || a->status != b->status || a->found.frame_count != b->found.frame_count) return false;
@@ -191,18 +198,25 @@ static bool answers_equal(const struct answer *a, const struct answer *b) {
 }
 
 static void compare_at(struct comparison *comparison, uint64_t addr) {
+    const struct side *sides = comparison->sides;
     struct answer answer, other;
-    index_query_address(&comparison->sides[0].query, addr, &answer);
-    index_query_address(&comparison->sides[1].query, addr, &other);
+    index_query_address(&comparison->sides[0].query, addr + sides[0].bias, &answer);
+    index_query_address(&comparison->sides[1].query, addr + sides[1].bias, &other);
     comparison->counts->addresses++;
     const bool is_equal = answers_equal(&answer, &other);
-    const bool is_start = is_equal && answer.status == CSN_OK && answer.found.function_start == addr;
-    if (is_equal && (!is_start || merged_equal(comparison, &answer, &other))) return;
+    const bool is_start = is_equal && answer.status == CSN_OK && answer.found.function_start == addr + sides[0].bias;
+    if (is_equal && (!is_start || functions_equal(comparison, &answer, &other))) return;
     comparison->counts->different++;
     struct out_buffer *out = comparison->out;
     if (!out || comparison->counts->different > DIFFERENCES_SHOWN) return;
     out_text(out, "different at ");
-    out_hex(out, addr);
+    out_hex(out, addr + sides[0].bias);
+    if (is_equal && is_start && answer.found.function_size != other.found.function_size) {
+        out_text(out, ": sizes ");
+        out_decimal(out, answer.found.function_size);
+        out_text(out, " and ");
+        out_decimal(out, other.found.function_size);
+    }
     out_char(out, '\n');
     answer_put_labelled(&answer, "  index:  ", &comparison->names, out);
     if (is_equal) candidates_put_text(comparison->sides[0].index, &answer, &comparison->names, out);
@@ -250,15 +264,25 @@ static bool compare_all(struct comparison *comparison) {
 static bool side_init(struct side *side, const struct csn_index *index) {
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
-    *side = (struct side){ .index = index, .count = info.function_count };
+    *side = (struct side){ .index = index, .count = info.function_count, .has_sizes = info.format != CSN_FORMAT_BSYM };
     return index_query_init(&side->query, index, CSN_LOOKUP_DEFAULT);
+}
+
+/* Addresses of Breakpad files and PDBs count from the image's first byte. */
+static void set_biases(struct side sides[2]) {
+    enum { LOWEST_IMAGE = 1 << 16 };
+    for (int i = 0; i < 2; i++) {
+        const uint64_t base = csn_index_image_base(sides[i].index);
+        if (base >= LOWEST_IMAGE && csn_index_image_base(sides[!i].index) < LOWEST_IMAGE) sides[i].bias = base;
+    }
 }
 
 bool compare_answers(const struct csn_index *index, const struct csn_index *other, struct out_buffer *out,
                      struct compare_counts *counts) {
     struct comparison comparison = { .out = out, .counts = counts };
-    bool good = side_init(&comparison.sides[0], index) && side_init(&comparison.sides[1], other) &&
-                compare_all(&comparison);
+    bool good = side_init(&comparison.sides[0], index) && side_init(&comparison.sides[1], other);
+    if (good) set_biases(comparison.sides);
+    good = good && compare_all(&comparison);
     if (!good) cli_error_memory("addresses to compare");
     if (good && out && counts->different > DIFFERENCES_SHOWN) {
         out_text(out, "... and ");

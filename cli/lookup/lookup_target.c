@@ -59,7 +59,7 @@ static uint64_t guess_image_base(const struct lookup_target *target, const struc
     const bool is_usual = load_addr == base && base;
     const bool is_in_place = is_usual || (first >= load_addr && first - load_addr < HEADERS_MAX);
     if (is_in_place) return load_addr;
-    return (index && base == first) || first >> 32 ? base : 0;
+    return index || first >> 32 ? base : 0;
 }
 
 bool lookup_target_set_load_address(struct lookup_target *target, const struct csn_index *index, uint64_t load_addr) {
@@ -338,17 +338,28 @@ static const char *put_file_offset(struct lookup_target *target, struct answer_p
 /* Answers for each start in turn; functions of one start count once. */
 struct symbol_answers {
     struct lookup_target *target;
+    const struct csn_index *index;
     struct answer_printer *printer;
     uint64_t offset, last;
     struct out_buffer *out;
     bool has_last;
+    bool may_end_before; /* functions count that end before the offset */
     bool found, failed; /* in any index */
 };
+
+/* Whether the address is one of the function that begins at `start`. */
+static bool is_within(const struct csn_index *index, uint64_t start, uint64_t addr) {
+    struct csn_frame_ref frame = { .flags = 0 };
+    struct csn_lookup found;
+    return csn_index_lookup_refs(index, addr, CSN_LOOKUP_DEFAULT, &frame, 1, &found, NULL) == CSN_OK
+           && found.function_start == start && !(frame.flags & CSN_FRAME_UNCERTAIN);
+}
 
 /* False: that is no place behind the start. */
 static bool put_behind_start(struct symbol_answers *answers, uint64_t start) {
     uint64_t addr;
     if (__builtin_add_overflow(start, answers->offset, &addr)) return false;
+    if (!answers->may_end_before && !is_within(answers->index, start, addr)) return false;
     if (!answers->has_last || start != answers->last)
         put_pc(answers->target, answers->printer, addr + answers->target->slide, answers->out);
     answers->last = start;
@@ -404,9 +415,14 @@ static csn_status put_original(struct symbol_answers *answers, struct name_finde
 static void put_symbol_of(struct symbol_answers *answers, struct name_finder *finder, const struct csn_index *index,
                           const char *path, const char *name) {
     struct csn_error err = CSN_ERROR_INIT;
-    answers->has_last = false;
-    csn_status status = put_any_name(answers, finder, index, name, &err);
-    if (status == CSN_NONE) status = put_original(answers, finder, index, name, &err);
+    csn_status status = CSN_NONE;
+    answers->has_last = answers->may_end_before = false;
+    answers->index = index;
+    for (int i = 0; i < 2 && status == CSN_NONE; i++) {
+        status = put_any_name(answers, finder, index, name, &err);
+        if (status == CSN_NONE) status = put_original(answers, finder, index, name, &err);
+        answers->may_end_before = true;
+    }
     if (status == CSN_OK) answers->found = true;
     if (status < 0) answers->failed = true;
     if (status == CSN_E_MEMORY) cli_error_memory("functions");

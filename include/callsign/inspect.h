@@ -44,7 +44,7 @@ CSN_API csn_status csn_index_find_name(const struct csn_index *index, struct csn
 /* Returns the address that the image's first byte has in the index: its base address, unless that is where the first
  * function begins. No image but a kernel begins with a function, so the base of such an index (a list of symbols, or
  * llvm-gsymutil's of a PE image) is taken down to where linkers usually put images (0x400000, 0x140000000 ...), or else to
- * a multiple of 64 KiB; 0 if it is below.
+ * a multiple of 64 KiB; 0 if it is below 2 MiB and no usual place, as in libraries, which are linked at 0.
  * Any thread; no allocation. */
 CSN_API uint64_t csn_index_image_base(const struct csn_index *index);
 

@@ -37,6 +37,16 @@ def test_same_answers(callsign, shapes, pair, form):
     assert callsign.run("find", "--json", fast, "main").stdout == callsign.run("find", "--json", plain, "main").stdout
 
 
+@pytest.mark.parametrize("distance", [0x1000, 0xc00000, 0x10000000, 0x7fffffff])
+@pytest.mark.parametrize("form", ["gsym", "gsym-v2"])
+def test_code_far_away(callsign, tmp_path, form, distance):
+    """How much is covered depends on the size of the file, which the accelerator makes larger: verify took it for damaged."""
+    (tmp_path / "two.sym").write_text(f"MODULE Linux x86_64 000000000000000000000000000000000 t\nFUNC 401000 10 0 f\nFUNC {0x401000 + distance:x} 10 0 far\n")
+    callsign.good("convert", "-q", "--to", form, "--accelerate", tmp_path / "two.sym", "-o", tmp_path / "fast")
+    assert " 0 problems\n" in callsign.good("verify", tmp_path / "fast")
+    assert "far + 4" in callsign.good("lookup", tmp_path / "fast", hex(0x401004 + distance))
+
+
 @pytest.mark.parametrize("form", ["gsym", "gsym-v2"])
 def test_command(callsign, pair, tmp_path, form):
     """The same bytes as from `convert --accelerate`, for any number of threads, in place and elsewhere."""

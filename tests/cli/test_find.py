@@ -211,11 +211,26 @@ def test_operators_that_begin_like_others(callsign, tmp_path, form):
         assert [line.split()[0] for line in callsign.run("find", tmp_path / "x", query).stdout.splitlines()] == found
 
 
+def test_names_with_stars(callsign, tmp_path):
+    """A name is no glob, if a function is called so; operator new is not operator new[]."""
+    names = ["_Z1fPi", "_Z1fi", "_Z1fiPc", "_ZNK1VmlEi", "_ZN1VmLEi", "_ZN1AnwEm", "_ZN1AnaEm", "_ZN1AdlEPv", "_ZN1AdaEPv"]
+    starts = {"f(int*)": ["0x1000"], "f(int, *)": ["0x1020"], "f(*)": ["0x1000", "0x1010", "0x1020"], "V::operator*": ["0x1030"],
+              "V::operator*=": ["0x1040"], "V::operator*?": ["0x1030", "0x1040"], "A::operator new": ["0x1050"], "A::operator new[]": ["0x1060"],
+              "A::operator delete": ["0x1070"], "A::operator delete[]": ["0x1080"]}
+    gsym_make.write(tmp_path / "x.gsym", [{"start": 0x1000 + 16 * k, "size": 16, "name": name} for k, name in enumerate(names)], base=0)
+    for query, found in starts.items():
+        assert [line.split()[0] for line in callsign.run("find", tmp_path / "x.gsym", query).stdout.splitlines()] == found, query
+    together = [json.loads(line) for line in callsign.run("find", "--json", tmp_path / "x.gsym", *starts).stdout.splitlines()]
+    assert {a["query"]: [m["address"] for m in a["matches"]] for a in together} == starts
+
+
 CLONED = [("helper", 0x1000), ("entry", 0x1040), ("entry", 0x1080), ("_ZN4shop4loadEi", 0x10c0), ("own.cold", 0x1100), ("own", 0x1140), ("part.0", 0x1180)]
 
 
 @pytest.mark.parametrize("query, starts", [
     ("helper.constprop.0.isra.0", [0x1000]), ("entry.cold", [0x1040, 0x1080]), ("_ZN4shop4loadEi.part.3", [0x10c0]), ("shop::load.llvm.77", [0x10c0]),
+    ("shop::load(int) [clone .part.0] [clone .cold]", [0x10c0]), ("shop::load(int) (.part.0.cold)", [0x10c0]), ("shop::load(int) (.debug)", []),
+    ("helper.localalias", [0x1000]), ("helper.localalias.3", [0x1000]), ("shop::load(int) [clone .localalias]", [0x10c0]),
     ("own.cold", [0x1100]), ("own.isra.0", [0x1140]), ("helper", [0x1000]), ("helper.debug.0", []), ("nobody.isra.0", []), ("part.0", [0x1180]),
     (".isra.0", []), ("*.cold", [0x1100])])
 def test_clones_that_debug_information_calls_as_the_function(callsign, tmp_path, query, starts):

@@ -99,6 +99,29 @@ def test_an_index_at_another_place(callsign, tmp_path, base, first, linked_at):
     assert "f + 4" in callsign.good("lookup", "--load-address", "0x10000000", tmp_path / "app.gsym", hex(address))
 
 
+@pytest.mark.parametrize("kind", ["bsym", "nm"])
+@pytest.mark.parametrize("base, first", [(0x400000, 0x401000), (0x10000000, 0x10001000), (0x140000000, 0x140001000), (0x10000, 0x10400), (0, 0x26080), (0, 0x1020)])
+def test_an_index_without_the_image_at_another_place(callsign, tmp_path, kind, base, first):
+    """The first function tells where linkers put such an image, as it does for offsets in logs."""
+    if kind == "nm":
+        (tmp_path / "app").write_text(f"{first:016x} T first\n{first + 0x100:016x} T f\n{first + 0x140:016x} T g\n")
+    else:
+        gsym_make.write(tmp_path / "app.gsym", [{"start": first, "size": 4, "name": "first"}, {"start": first + 0x100, "size": 0x40, "name": "f"}], base=base)
+        callsign.good("convert", "-q", "--to", "bsym", tmp_path / "app.gsym", "-o", tmp_path / "app")
+    address = 0x7ffa00000000 + first + 0x104 - base
+    assert "f + 4" in callsign.good("lookup", "--load-address", "0x7ffa00000000", tmp_path / "app", hex(address))
+
+
+def test_offsets_beyond_a_part(callsign, tmp_path):
+    """Of several functions of a name, those that hold the offset; if none does, what is behind each."""
+    gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1000, "size": 64, "name": "f"}, {"start": 0x1040, "size": 2, "name": "f"},
+                                            {"start": 0x1042, "size": 64, "name": "g"}])
+    assert callsign.good("lookup", tmp_path / "app.gsym", "f+0x3").startswith("0x1003: f + 3 ")
+    assert "g" not in callsign.good("lookup", tmp_path / "app.gsym", "f+0x3").replace("app.gsym", "")
+    assert callsign.good("lookup", tmp_path / "app.gsym", "f+0x1").count(": f + 1 ") == 2
+    assert callsign.run("lookup", tmp_path / "app.gsym", "f+0x42").stdout.startswith("0x1042: g + 0 ")
+
+
 def test_return_addresses(prog, index, callsign):
     """The address after the call of work() in same(), whose line is that of the call."""
     code = subprocess.run([need("objdump"), "-d", prog.path], capture_output=True, text=True, check=True).stdout

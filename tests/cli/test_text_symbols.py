@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+import programs
 from programs import need
 
 KALLSYMS = """ffffffff81000000 T _text
@@ -64,6 +65,64 @@ def test_where_the_image_of_a_list_begins(callsign, tmp_path, lines, base, dista
         assert "g + 4 " in out, out
         load = base or 0x7f0000000000
         assert "g + 4 " in callsign.good("lookup", "--load-address", hex(load), tmp_path / index, hex(load + distance + 0x44))
+
+
+VERSIONED = """\
+0000000000001000 i memcpy@@GLIBC_2.14
+0000000000001040 T memcpy@GLIBC_2.2.5
+0000000000001080 T _ZNSo3putEc@@GLIBCXX_3.4
+00000000000010c0 T _stdcall@8
+0000000000001100 T @fastcall@8
+0000000000001140 T ?msvc@@YAXXZ
+0000000000001180 T last
+"""
+
+
+def test_versions_and_choosers_of_a_list(callsign, tmp_path):
+    """nm -D shows versions as no symbol is called; functions that choose another one (IFUNC) are of type i."""
+    (tmp_path / "libc.list").write_text(VERSIONED)
+    found = callsign.good("lookup", "-C", tmp_path / "libc.list", *(hex(0x1004 + 64 * k) for k in range(6))).splitlines()
+    names = [line.split(": ", 1)[1].split(" + 4")[0] for line in found]
+    assert names[:3] == ["memcpy", "memcpy", "std::ostream::put(char)"] and names[3:5] == ["_stdcall@8", "@fastcall@8"] and "msvc" in names[5]
+    assert callsign.good("find", tmp_path / "libc.list", "memcpy").count("\n") == 2
+
+
+PE = """\
+1400071a0 b .bss
+1400071a0 b .bss
+140001530 t .text
+140001530 t _ZN2ns6hiddenEi
+140003000 d .data
+140001550 T main
+140001558 t .l_end
+1400080f4 i .idata$2
+140001590 t last
+"""
+
+
+@pytest.mark.parametrize("width", [9, 16])
+def test_the_list_of_a_windows_program(callsign, tmp_path, width):
+    """llvm-nm's first lines may be a perf map's; sections and local labels are no functions."""
+    (tmp_path / "app.list").write_text("".join(f"{line[:9].rjust(width, '0')}{line[9:]}\n" for line in PE.splitlines()))
+    out = callsign.good("lookup", "-C", tmp_path / "app.list", "0x140001534", "0x140001554", "0x14000155c").splitlines()
+    assert [line.split(": ", 1)[1].split(" (")[0] for line in out] == ["ns::hidden(int) + 4", "main + 4", "main + 12"]
+    (tmp_path / "perf.map").write_text("7f0000001 a first\n7f0000010 b second\n7f0000100 20 third\n")
+    assert "third + 0 " in callsign.good("lookup", tmp_path / "perf.map", "0x7f0000100")
+
+
+@pytest.mark.parametrize("tool", ["nm", "llvm-nm-22"])
+@pytest.mark.parametrize("options", [[], ["-n"], ["-a"], ["-S"], ["-r"], ["-p"]])
+def test_lists_of_a_windows_program(callsign, tmp_path, tool, options):
+    """Each function as the program itself has it."""
+    source, program = tmp_path / "main.c", tmp_path / "main.exe"
+    source.write_text("static int hidden(int a) { return a * 2; }\nint main(int c, char **v) { (void)v; return hidden(c); }\n")
+    programs.compile_files(need("x86_64-w64-mingw32-gcc"), program, [source], ["-g", "-O0"])
+    lines = subprocess.run([need(tool), *options, program], capture_output=True, text=True, check=True).stdout
+    (tmp_path / "list").write_text(lines)
+    at = {line.split()[-1]: int(line.split()[0], 16) for line in lines.splitlines() if line.split()[-1] in ("main", "hidden", "WinMainCRTStartup")}
+    assert {"main", "WinMainCRTStartup"} <= set(at)  # llvm-nm shows static functions with -a alone
+    for name, start in at.items():
+        assert f": {name} + 2 " in callsign.good("lookup", tmp_path / "list", hex(start + 2)), name
 
 
 def test_the_list_of_an_object_file(callsign, tmp_path):

@@ -105,7 +105,7 @@ def test_against_a_longer_function(callsign, tmp_path):
         done = callsign.run("verify", index, "--against", other)
         assert done.returncode == 1, done.stdout
         assert "different at 0x1002\n" in done.stdout and "different at 0x103f\n" in done.stdout
-        assert re.search(r"^compared \d+ addresses: 2 different$", done.stdout, re.M)
+        assert "different at 0x1000: sizes " in done.stdout and re.search(r"^compared \d+ addresses: 3 different$", done.stdout, re.M)
         assert "0 different" in callsign.good("verify", index, "--against", index)
 
 
@@ -167,9 +167,32 @@ def test_against_the_object_of_merged_functions(callsign, gcc, tmp_path, option)
     assert done.returncode == 1 and re.search(rf"^different at {found[0]}\n  index:  {top} .*\n( +or .*\n)* +or (twO|onE) ", done.stdout, re.M)
 
 
-@pytest.mark.parametrize("options", [[], ["--call-sites", "dwarf"]])
+def test_against_another_size_that_the_next_function_hides(callsign, tmp_path):
+    """No address tells: `find` and `dump` do."""
+    paths = [gsym_make.write(tmp_path / f"{size}.gsym", [{"start": 0x1000, "size": size, "name": "f"}, {"start": 0x1004, "size": 4, "name": "g"}])
+             for size in (4, 0x10004)]
+    done = callsign.run("verify", paths[1], "--against", paths[0])
+    assert done.returncode == 1 and "\ndifferent at 0x1000: sizes 65540 and 4\n" in done.stdout and ": 1 different\n" in done.stdout
+    assert "0 different" in callsign.good("verify", paths[1], "--against", paths[1])
+
+
+@pytest.mark.parametrize("options", [["-no-pie"], [], ["-c"], ["-no-pie", "-Wl,--build-id=none"]])
+@pytest.mark.parametrize("kind", [["breakpad"], ["gsym-section", "--revision", "B"], ["gsym-section", "--revision", "E"], ["gsym-v2"]])
+def test_formats_that_have_no_build_id_or_count_from_the_image(callsign, gcc, tmp_path, options, kind):
+    """What OBJECT makes of itself in any format is right."""
+    source, program, index = tmp_path / "main.c", tmp_path / "main", tmp_path / "index"
+    source.write_text("int twice(int a) { return a * 2; }\nint main(int c, char **v) { (void)v; return twice(c); }\n")
+    programs.compile_files(gcc, program, [source], ["-g", "-O1", *options])
+    if "-c" in options and kind[0] == "gsym-section":
+        return
+    callsign.good("convert", "-q", program, "--to", *kind, "-o", index)
+    assert ": 0 different\n" in callsign.good("verify", index, "--against", program)
+
+
+@pytest.mark.parametrize("options", [[], ["--call-sites", "dwarf"], ["--call-sites", "dwarf", "--merged-functions"],
+                                     ["--call-sites", "dwarf", "--merged-functions=aliases"]])
 def test_against_a_program_without_call_sites(callsign, tmp_path, options):
-    """Whether it was made with them shows in names only, of what has no linkage name."""
+    """Whether it was made with them shows in names only, of what has no linkage name; with several ways to merge functions besides."""
     source, program = tmp_path / "inner.cc", tmp_path / "inner"
     source.write_text("namespace n { static int local(int x) { return x * 3; } int all(int x) { return local(x); } }\n"
                       "int main(int c, char **) { auto twice = [](int x) { return 2 * x; }; return n::all(c) + twice(c); }\n")

@@ -34,6 +34,7 @@ struct kallsyms {
     uint32_t module, modules;
     uint64_t symbols, at_zero, functions;
     bool is_of_program;   /* it has what the kernel's list has not: sizes, or symbols that are only used */
+    bool is_of_windows;   /* sections and import tables have symbols, too */
     bool has_thumb;       /* functions of Thumb code, whose symbols may have bit 0 set */
     uint64_t first_byte;  /* of the image, as a linker's symbol tells; UINT64_MAX: none does */
     uint64_t lowest_data; /* the first symbol of data that is only read; UINT64_MAX: there is none */
@@ -62,6 +63,22 @@ static struct csn_str trim_end(struct csn_str text) {
     return text;
 }
 
+static bool is_name_char(char c) {
+    const char letter = (char)(c | 0x20);
+    return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+/* nm -D shows versions, "qsort@@GLIBC_2.2.5", as no symbol is called. "@f@8" and "_f@8" are names of Windows, as is "?f@@YAXXZ". */
+static struct csn_str without_version(struct csn_str name) {
+    size_t at = name.len;
+    while (at && is_name_char(name.ptr[at - 1])) at--;
+    const bool has_version = at > 1 && at < name.len && name.ptr[at - 1] == '@' && !strchr("?@", name.ptr[0]) &&
+                             !(name.ptr[at] >= '0' && name.ptr[at] <= '9');
+    if (!has_version) return name;
+    at -= name.ptr[at - 2] == '@' ? 2 : 1;
+    return at ? (struct csn_str){ name.ptr, at } : name;
+}
+
 /* NAME, and after a tab or a space [MODULE]. A place of the source may follow the tab instead (nm -l). */
 static void read_name(struct csn_str text, struct symbol *out) {
     const char *tab = memchr(text.ptr, '\t', text.len);
@@ -83,7 +100,10 @@ static void read_name(struct csn_str text, struct symbol *out) {
     out->module = has_module ? last : (struct csn_str){ NULL, 0 };
 }
 
-static bool is_function(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
+/* nm has 'i' for functions that others are chosen by (STT_GNU_IFUNC), and in programs of Windows for their imports. */
+enum { CHOOSER = 'i' };
+
+static bool is_function(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W' || type == CHOOSER; }
 
 /* ADDRESS [SIZE] TYPE NAME; names of files may be empty. */
 static bool read_kallsyms_line(struct csn_str line, struct symbol *out) {
@@ -95,6 +115,7 @@ static bool read_kallsyms_line(struct csn_str line, struct symbol *out) {
     out->type = type.ptr[0];
     out->name = out->module = (struct csn_str){ NULL, 0 };
     if (line.len) read_name(line, out);
+    if (is_function(out->type)) out->name = without_version(out->name);
     return (out->name.len || !is_function(out->type)) && out->name.len <= UINT32_MAX;
 }
 
@@ -111,13 +132,22 @@ static bool is_line(struct csn_str line) {
     return is_undefined(line) || (read_kallsyms_line(line, &symbol) && is_address(addr, &symbol));
 }
 
-/* What a program uses comes first where its symbols are in order of their addresses (nm -n). */
+/* Of llvm-nm, or of a perf map, where "b" is a size. */
+static bool is_of_either(struct csn_str line) {
+    struct symbol symbol;
+    struct csn_str rest = line, addr = csni_line_field(&rest);
+    return !is_line(line) && read_kallsyms_line(line, &symbol) && addr.len > 8 && addr.len < 16;
+}
+
+static bool may_be_line(struct csn_str line) { return is_line(line) || is_of_either(line); }
+
+/* What a program uses comes first where its symbols are in order of their addresses (nm -n). The first line that tells decides. */
 bool csni_kallsyms_recognize(struct csni_span file) {
     struct csni_lines lines = { file, 0 };
     struct csni_span rest = file;
     struct csn_str line;
-    while (csni_lines_next(&lines, &line) && is_undefined(line)) rest = lines.rest;
-    return csni_lines_look_like(rest, is_line);
+    while (csni_lines_next(&lines, &line) && (is_undefined(line) || is_of_either(line))) rest = lines.rest;
+    return csni_lines_look_like(rest, may_be_line);
 }
 
 static uint32_t module_of(struct kallsyms *k, struct csn_str name) {
@@ -146,6 +176,7 @@ static csn_status add_kallsyms_symbol(struct kallsyms *k, const struct symbol *s
     k->is_of_program |= s->size > 0;
     k->has_thumb |= csni_str_starts(s->name, "$t");
     if (!s->name.len || s->name.ptr[0] == '$') return CSN_OK; /* Arm marks code and data within functions so */
+    k->is_of_windows |= s->type == 'I' || csni_str_starts(s->name, ".idata$");
     const bool is_header = is_first_byte(s->name);
     if (is_header) k->first_byte = s->addr;
     if ((s->type | 0x20) == 'r' && s->addr < k->lowest_data) k->lowest_data = s->addr;
@@ -154,6 +185,9 @@ static csn_status add_kallsyms_symbol(struct kallsyms *k, const struct symbol *s
     return csni_vec_push(&k->places, place) ? CSN_OK : csni_fail_memory(err, sizeof place);
 }
 
+/* Of a section, ".text", or of a linker, ".l_startw": in programs of Windows. */
+static bool is_no_name(const struct place *p) { return p->name[0] == '.'; }
+
 static uint32_t underscores(const struct place *p) {
     uint32_t n = 0;
     while (n < p->name_len && p->name[n] == '_') n++;
@@ -161,11 +195,12 @@ static uint32_t underscores(const struct place *p) {
 }
 
 /* By address; of several names for one function the one that people know comes last, as it is the one that is kept: with a size
- * before without, strong before weak, global before local, few underscores in front. */
+ * before without, names before those of sections, strong before weak, global before local, few underscores in front. */
 static int place_by_addr(const void *pa, const void *pb) {
     const struct place *a = pa, *b = pb;
     if (a->addr != b->addr) return a->addr < b->addr ? -1 : 1;
     if (!a->size != !b->size) return a->size ? 1 : -1;
+    if (is_no_name(a) != is_no_name(b)) return is_no_name(a) ? -1 : 1;
     bool weak_a = (a->type | 0x20) == 'w', weak_b = (b->type | 0x20) == 'w';
     if (weak_a != weak_b) return weak_a ? -1 : 1;
     bool global_a = a->type < 'a', global_b = b->type < 'a';
@@ -204,6 +239,18 @@ static void add_kallsyms_functions(struct kallsyms *k) {
     }
 }
 
+/* Neither imports nor sections of Windows are functions; nor do local labels in one end it. */
+static void drop_windows_symbols(struct kallsyms *k) {
+    size_t kept = 0;
+    for (size_t i = 0; i < k->places.count; i++) {
+        struct place place = k->places.items[i];
+        if (is_no_name(&place) && is_function(place.type)) continue;
+        if (place.type == CHOOSER) place.type = 'r';
+        k->places.items[kept++] = place;
+    }
+    k->places.count = kept;
+}
+
 static csn_status read_kallsyms_symbols(struct kallsyms *k, struct csni_span file, struct csn_error *err) {
     struct csni_lines lines = { file, 0 };
     struct csn_str line;
@@ -220,6 +267,7 @@ static csn_status read_kallsyms_symbols(struct kallsyms *k, struct csni_span fil
                          "all %llu addresses are 0: the kernel hides them (kernel.kptr_restrict); read the list as root "
                          "(an object file's functions may all be at 0: give the file itself)",
                          (unsigned long long)k->at_zero);
+    if (k->is_of_windows) drop_windows_symbols(k);
     add_kallsyms_functions(k);
     return CSN_OK;
 }

@@ -67,6 +67,7 @@ struct csni_accel_form {
     uint32_t first_read; /* CSNI_ACCEL_T_FIRST_READ */
     unsigned shift;      /* CSNI_ACCEL_T_SHIFT, if the index covers no more than so many bytes of code; 0: as suits the index */
     uint64_t covered;
+    uint64_t file_size;  /* without an accelerator: what is covered has a limit by it; 0: that of the file as it is */
 };
 
 /* The region of an accelerator as it is stored at a multiple of CSNI_ACCEL_PAGE, and then its trailer, which lies elsewhere
@@ -74,6 +75,9 @@ struct csni_accel_form {
  * csn_bytes_free(). */
 csn_status csni_gsym_accel_encode(struct csn_bytes *out, const struct csni_gsym *gsym, const struct csni_accel_form *form,
                                   const struct csn_allocator *allocator, struct csn_error *err);
+
+/* The size of the file, without its accelerator, by which so many bytes of code are the most that are covered. */
+uint64_t csni_gsym_accel_file_size(uint64_t covered);
 
 /* ---- the steps of a lookup, apart so that a batch can take each for many addresses ---- */
 

@@ -176,9 +176,17 @@ static csn_status add_accel_functions(struct build *b) {
 
 /* ---- all of it ---- */
 
+/* A table entry for four bytes of the file at most: more would be holes. */
+enum { FILE_BYTES_ENTRY = 4, ENTRIES_LEAST = 4096 };
+
+uint64_t csni_gsym_accel_file_size(uint64_t covered) {
+    const uint64_t entries = covered >> CSNI_ACCEL_SHIFT_MAX;
+    return entries < ENTRIES_LEAST ? 0 : (entries - ENTRIES_LEAST) * FILE_BYTES_ENTRY;
+}
+
 /* The bytes from the first function on to the end of the last, as far as a table within the limit reaches; 0 where the
  * addresses do not ascend, or wrap around. */
-static uint64_t find_covered(const struct csni_gsym *gsym, uint64_t max_bytes) {
+static uint64_t find_covered(const struct csni_gsym *gsym, uint64_t file_size, uint64_t max_bytes) {
     uint32_t last = gsym->address_count - 1;
     uint64_t first = csni_gsym_address(gsym, 0);
     if (first < gsym->base_address) return 0;
@@ -189,8 +197,7 @@ static uint64_t find_covered(const struct csni_gsym *gsym, uint64_t max_bytes) {
     if (csni_gsym_record(gsym, last, &record, NULL) < 0) record.size = 0;
     covered += record.size;
     if (covered < record.size) return 0;
-    /* A table entry for four bytes of the file at most: more would be holes. */
-    uint64_t entries = max_bytes / 4 / BUCKET_BYTES, by_file = gsym->bytes.size / 4 + 4096;
+    uint64_t entries = max_bytes / 4 / BUCKET_BYTES, by_file = file_size / FILE_BYTES_ENTRY + ENTRIES_LEAST;
     if (entries > by_file) entries = by_file;
     uint64_t most = entries << CSNI_ACCEL_SHIFT_MAX;
     if (most > UINT32_MAX) most = UINT32_MAX;
@@ -212,9 +219,10 @@ static csn_status encode(struct csn_bytes *out, const struct csni_gsym *gsym, ui
                          struct csn_error *err) {
     *out = (struct csn_bytes){ NULL, 0, allocator };
     if (!gsym->address_count || !max_bytes) return CSN_OK;
+    const uint64_t file_size = form->file_size ? form->file_size : gsym->bytes.size;
     struct build b = { .gsym = gsym, .allocator = allocator, .max_bytes = max_bytes,
-                       .first = csni_gsym_address(gsym, 0), .covered = find_covered(gsym, max_bytes),
-                       .budget = csni_budget_for(gsym->address_count, gsym->bytes.size, 2) };
+                       .first = csni_gsym_address(gsym, 0), .covered = find_covered(gsym, file_size, max_bytes),
+                       .budget = csni_budget_for(gsym->address_count, file_size, 2) };
     if (!b.covered) return CSN_OK;
     b.segments.alloc = b.rows.alloc = allocator;
     csni_accel_trees_init(&b.trees, allocator);

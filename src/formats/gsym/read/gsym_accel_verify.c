@@ -72,11 +72,21 @@ static csn_status compare_accel(const struct csni_gsym *g, const struct csn_byte
     return compare_bytes(g, g->accel_trailer, made->ptr + size, CSNI_ACCEL_TRAILER, problem);
 }
 
+/* Of the file before it had the accelerator, which lies at a page of its own and made room for the trailer: what is covered may
+ * have its limit by it. 0: it is none. */
+static uint64_t size_before(const struct csni_gsym *g, uint64_t covered) {
+    enum { MOVED_MOST = 3 * CSNI_ACCEL_PAGE };
+    const uint64_t size = csni_gsym_accel_file_size(covered), most = g->bytes.size - g->accel.size;
+    return size <= most && size + MOVED_MOST > most ? size : 0;
+}
+
 /* The table that the trailer implies lies within the file: a larger one is not made. */
-static struct csni_accel_form form_of(const uint8_t *trailer) {
-    bool remote = csni_accel_u32(trailer + CSNI_ACCEL_T_FIRST_READ) != 0;
+static struct csni_accel_form form_of(const struct csni_gsym *g) {
+    const uint8_t *trailer = g->accel_trailer;
+    const bool remote = csni_accel_u32(trailer + CSNI_ACCEL_T_FIRST_READ) != 0;
+    const uint64_t covered = csni_get64(trailer + CSNI_ACCEL_T_COVERED, false);
     return (struct csni_accel_form){ .first_read = remote ? CSNI_ACCEL_FIRST_READ : 0, .shift = trailer[CSNI_ACCEL_T_SHIFT],
-                                     .covered = csni_get64(trailer + CSNI_ACCEL_T_COVERED, false) };
+                                     .covered = covered, .file_size = size_before(g, covered) };
 }
 
 csn_status csni_gsym_accel_verify(const struct csni_gsym *gsym, const struct csn_allocator *allocator, bool *out_equal,
@@ -86,7 +96,7 @@ csn_status csni_gsym_accel_verify(const struct csni_gsym *gsym, const struct csn
         return CSN_OK;
     }
     struct csn_bytes made;
-    const struct csni_accel_form form = form_of(gsym->accel_trailer);
+    const struct csni_accel_form form = form_of(gsym);
     CSNI_TRY(csni_gsym_accel_encode(&made, gsym, &form, allocator, err));
     csn_status status = compare_accel(gsym, &made, problem);
     if (status == CSN_OK) status = check_listed(gsym, problem);
