@@ -53,6 +53,9 @@ static bool parse_line(const char *text, struct find_query *out) {
         return false;
     unsigned long long line = strtoull(colon + 1, NULL, 10);
     if (!line || line > UINT32_MAX) return false;
+    /* "./main.c" is the end of every path that "main.c" is, and "//src/main.c" is "/src/main.c". */
+    while (text[0] == '.' && text[1] == '/' && text + 2 < colon) text += 2;
+    while (text[0] == '/' && text[1] == '/') text++;
     out->file = (struct csn_str){ text, (size_t)(colon - text) };
     out->line = (uint32_t)line;
     return true;
@@ -140,6 +143,16 @@ static bool pass_gnu_number(struct csn_str wanted, size_t *i) {
     return true;
 }
 
+/* Past ":1" of "auto:1", as GNU's demangler writes "auto" of a generic lambda. */
+static bool pass_gnu_auto(struct csn_str wanted, size_t *i) {
+    static const char word[] = "auto";
+    const size_t size = sizeof(word) - 1;
+    size_t end = *i + 1;
+    if (wanted.ptr[*i] != ':' || *i < size || !has_text_at(wanted, *i - size, word) || !number_at(wanted, &end)) return false;
+    *i = end;
+    return true;
+}
+
 /* A blank between two brackets, "> >" and "operator< <int>": so write GNU's demangler and those of C++98. */
 static bool is_blank_in_brackets(struct csn_str wanted, size_t i) {
     const char next = byte_at(wanted, i + 1);
@@ -154,15 +167,24 @@ static size_t wanted_end(struct csn_str name, size_t at, struct csn_str wanted) 
             i++;
         } else if (is_blank_in_brackets(wanted, i)) {
             i++;
-        } else if (!pass_gnu_number(wanted, &i) && !pass_gnu_word(wanted, &i, name, &at)) {
+        } else if (!pass_gnu_auto(wanted, &i) && !pass_gnu_number(wanted, &i) && !pass_gnu_word(wanted, &i, name, &at)) {
             return SIZE_MAX;
         }
     }
     return at;
 }
 
+/* "non-virtual thunk to X::f()": another function than X::f(). */
+static bool is_thunk(struct csn_str name) {
+    static const char *const words[] = { "non-virtual thunk to ", "virtual thunk to ", "covariant return thunk to " };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (has_text_at(name, 0, words[i])) return true;
+    return false;
+}
+
 /* `wanted` in a demangled name, without its parameters. A return type may stand before it. */
 static bool names_function(struct csn_str name, struct csn_str wanted) {
+    if (is_thunk(name) && !is_thunk(wanted)) return false;
     for (size_t i = 0; i < name.len; i = skip_name_part(name, i)) {
         const bool begins = i == 0 || name.ptr[i - 1] == ' ' || name.ptr[i - 1] == '*' || name.ptr[i - 1] == '&';
         const size_t end = begins ? wanted_end(name, i, wanted) : SIZE_MAX;

@@ -224,6 +224,23 @@ def test_names_with_stars(callsign, tmp_path):
     assert {a["query"]: [m["address"] for m in a["matches"]] for a in together} == starts
 
 
+def test_thunks_and_generic_lambdas(callsign, tmp_path):
+    """A thunk is another function; GNU's demangler numbers the autos of a lambda."""
+    names = ["_ZN1X1fEv", "_ZThn16_N1X1fEv", "_ZTv0_n24_N1X1fEv", "_ZZN1A1sEvENKUlT_T0_E_clIdiEEDaS0_S1_"]
+    starts = {"X::f": ["0x1000"], "X::f()": ["0x1000"], "non-virtual thunk to X::f()": ["0x1010"], "virtual thunk to X::f": ["0x1020"], "*thunk*": ["0x1010", "0x1020"],
+              "auto A::s()::{lambda(auto:1, auto:2)#1}::operator()<double, int>(double, int) const": ["0x1030"]}
+    gsym_make.write(tmp_path / "x.gsym", [{"start": 0x1000 + 16 * k, "size": 16, "name": name} for k, name in enumerate(names)], base=0)
+    for query, found in starts.items():
+        assert [line.split()[0] for line in callsign.run("find", tmp_path / "x.gsym", query).stdout.splitlines()] == found, query
+
+
+@pytest.mark.parametrize("path", ["./main.cc", "././main.cc", "//src/main.cc", "///src/main.cc", "/src/main.cc", "src/main.cc"])
+def test_paths_with_more_than_they_need(callsign, tmp_path, path):
+    gsym_make.write(tmp_path / "x.gsym", [{"start": 0x1000, "size": 16, "name": "f", "line": 7}])
+    assert callsign.good("find", tmp_path / "x.gsym", f"{path}:7").startswith("0x1000 f ")
+    assert callsign.run("find", tmp_path / "x.gsym", f"/{path.strip('./')}x:7").returncode == 1
+
+
 CLONED = [("helper", 0x1000), ("entry", 0x1040), ("entry", 0x1080), ("_ZN4shop4loadEi", 0x10c0), ("own.cold", 0x1100), ("own", 0x1140), ("part.0", 0x1180)]
 
 

@@ -99,7 +99,7 @@ def test_an_index_at_another_place(callsign, tmp_path, base, first, linked_at):
     assert "f + 4" in callsign.good("lookup", "--load-address", "0x10000000", tmp_path / "app.gsym", hex(address))
 
 
-@pytest.mark.parametrize("kind", ["bsym", "nm"])
+@pytest.mark.parametrize("kind", ["bsym", "nm", "gsym-section"])
 @pytest.mark.parametrize("base, first", [(0x400000, 0x401000), (0x10000000, 0x10001000), (0x140000000, 0x140001000), (0x10000, 0x10400), (0, 0x26080), (0, 0x1020)])
 def test_an_index_without_the_image_at_another_place(callsign, tmp_path, kind, base, first):
     """The first function tells where linkers put such an image, as it does for offsets in logs."""
@@ -107,7 +107,7 @@ def test_an_index_without_the_image_at_another_place(callsign, tmp_path, kind, b
         (tmp_path / "app").write_text(f"{first:016x} T first\n{first + 0x100:016x} T f\n{first + 0x140:016x} T g\n")
     else:
         gsym_make.write(tmp_path / "app.gsym", [{"start": first, "size": 4, "name": "first"}, {"start": first + 0x100, "size": 0x40, "name": "f"}], base=base)
-        callsign.good("convert", "-q", "--to", "bsym", tmp_path / "app.gsym", "-o", tmp_path / "app")
+        callsign.good("convert", "-q", "--to", kind, tmp_path / "app.gsym", "-o", tmp_path / "app")
     address = 0x7ffa00000000 + first + 0x104 - base
     assert "f + 4" in callsign.good("lookup", "--load-address", "0x7ffa00000000", tmp_path / "app", hex(address))
 

@@ -110,6 +110,12 @@ def test_the_list_of_a_windows_program(callsign, tmp_path, width):
     assert "third + 0 " in callsign.good("lookup", tmp_path / "perf.map", "0x7f0000100")
 
 
+def test_a_size_that_does_not_fit(callsign, tmp_path):
+    (tmp_path / "app.list").write_text("0000000000001000 0000000200000000 T big\n0000000300001000 0000000000000010 T f\n")
+    done = callsign.run("convert", tmp_path / "app.list", "-o", tmp_path / "app.gsym")
+    assert done.returncode == 0 and "clipped: function-too-large (first: line 1: 0x1000 has 0x200000000 bytes)" in done.stderr
+
+
 @pytest.mark.parametrize("tool", ["nm", "llvm-nm-22"])
 @pytest.mark.parametrize("options", [[], ["-n"], ["-a"], ["-S"], ["-r"], ["-p"]])
 def test_lists_of_a_windows_program(callsign, tmp_path, tool, options):
