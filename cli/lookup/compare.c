@@ -268,20 +268,14 @@ static bool side_init(struct side *side, const struct csn_index *index) {
     return index_query_init(&side->query, index, CSN_LOOKUP_DEFAULT);
 }
 
-/* Addresses of Breakpad files and PDBs count from the image's first byte. */
-static void set_biases(struct side sides[2]) {
-    enum { LOWEST_IMAGE = 1 << 16 };
-    for (int i = 0; i < 2; i++) {
-        const uint64_t base = csn_index_image_base(sides[i].index);
-        if (base >= LOWEST_IMAGE && csn_index_image_base(sides[!i].index) < LOWEST_IMAGE) sides[i].bias = base;
-    }
-}
-
 bool compare_answers(const struct csn_index *index, const struct csn_index *other, struct out_buffer *out,
                      struct compare_counts *counts) {
     struct comparison comparison = { .out = out, .counts = counts };
     bool good = side_init(&comparison.sides[0], index) && side_init(&comparison.sides[1], other);
-    if (good) set_biases(comparison.sides);
+    if (good) {
+        comparison.sides[0].bias = csn_index_link_bias(other, csn_index_image_base(index));
+        comparison.sides[1].bias = csn_index_link_bias(index, csn_index_image_base(other));
+    }
     good = good && compare_all(&comparison);
     if (!good) cli_error_memory("addresses to compare");
     if (good && out && counts->different > DIFFERENCES_SHOWN) {

@@ -54,6 +54,12 @@ CSN_API uint64_t csn_index_image_base(const struct csn_index *index);
  * Any thread; no allocation. */
 CSN_API uint64_t csn_index_offset_address(const struct csn_index *index, uint64_t offset);
 
+/* Returns what an address of the image is more than its address in the index, where the image is linked at `image_base`: that, if
+ * the index begins below 64 KiB and the image does not; it then counts from the image's first byte, as those made of Breakpad
+ * files and PDBs do. Else 0.
+ * Any thread; no allocation. */
+CSN_API uint64_t csn_index_link_bias(const struct csn_index *index, uint64_t image_base);
+
 /* Reads only the start address of function `idx`, which is available even if the record is damaged.
  * CSN_E_ARGUMENT: idx is out of range. */
 CSN_API csn_status csn_index_function_start(const struct csn_index *index, uint32_t idx, uint64_t *out,

@@ -24,3 +24,7 @@ uint64_t csn_index_offset_address(const struct csn_index *index, uint64_t offset
     const bool counts_from_image = offset < base || (base >= CSNI_LOWEST_IMAGE && !begins_with_function(index, base));
     return counts_from_image ? csn_index_image_base(index) + offset : offset;
 }
+
+uint64_t csn_index_link_bias(const struct csn_index *index, uint64_t image_base) {
+    return image_base >= CSNI_LOWEST_IMAGE && base_of(index) < CSNI_LOWEST_IMAGE ? image_base : 0;
+}

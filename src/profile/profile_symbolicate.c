@@ -203,9 +203,8 @@ static uint64_t image_addr(const struct symbolication *s, const struct profile_l
         return csni_profile_is_offset(indexed, value) ? addr : value;
     }
     if (csni_profile_is_below(indexed, value)) return value + indexed->base;
-    /* Breakpad files and PDBs count from the first byte. */
-    const bool counts_from_image = layout->base >= CSNI_LOWEST_IMAGE && indexed->base < CSNI_LOWEST_IMAGE;
-    return counts_from_image && location->kind == CSN_PROFILE_AT_PC && value >= layout->base ? value - layout->base : value;
+    const uint64_t bias = csn_index_link_bias(s->modules.items[location->module].index, layout->base);
+    return location->kind == CSN_PROFILE_AT_PC && value >= bias ? value - bias : value;
 }
 
 static bool has_index(const struct symbolication *s, const struct profile_location *location) {

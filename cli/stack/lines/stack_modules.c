@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <callsign/inspect.h>
+
 #include "stack/lines/gdb_mapping.h"
 
 bool stack_modules_init(struct stack_modules *modules, struct stack_session *session) {
@@ -199,14 +201,13 @@ static uint64_t address_less_bias(struct stack_session *session, uint32_t module
     return value < base ? value + base : value;
 }
 
-/* What an index calls an address of the image: Breakpad files and PDBs count from the first byte, and where that is linked to this
- * machine's image tells. */
+/* What an index calls an address of the image. Where that is linked to this machine's image tells. */
 static uint64_t index_address(struct stack_modules *modules, struct csn_str path, uint32_t module, uint64_t addr) {
+    const struct csn_index *index = session_index(modules->session, module);
     uint64_t linked_at;
-    if (addr < LOWEST_IMAGE || !session_index(modules->session, module)) return addr;
-    if (session_image_base(modules->session, module) >= LOWEST_IMAGE) return addr;
-    if (csn_process_maps_image_base(modules->maps, path, &linked_at) != CSN_OK) return addr;
-    return linked_at >= LOWEST_IMAGE && addr >= linked_at ? addr - linked_at : addr;
+    if (!index || csn_process_maps_image_base(modules->maps, path, &linked_at) != CSN_OK) return addr;
+    const uint64_t bias = csn_index_link_bias(index, linked_at);
+    return addr >= bias ? addr - bias : addr;
 }
 
 /* An address of the image, if this machine has it; else it counts from the first byte: by the mappings, or as most linkers lay

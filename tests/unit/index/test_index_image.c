@@ -1,0 +1,64 @@
+/* Where the image of an index begins, and how addresses and offsets of an image become those of the index. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <callsign/index.h>
+#include <callsign/inspect.h>
+
+#include "base/sink.h"
+#include "formats/gsym/write/gsym_write.h"
+#include "support/model_sample.h"
+
+struct image {
+    uint64_t base, first;          /* as the index has them: base address, and start of the first function */
+    uint64_t image_base;           /* what csn_index_image_base() has to say */
+    uint64_t offset, offset_address;
+    uint64_t linked_at, link_bias;
+};
+
+static const struct image images[] = {
+    { 0x400000, 0x401000, 0x400000, 0x1010, 0x401010, 0x400000, 0 },
+    { 0x401000, 0x401000, 0x400000, 0x1010, 0x401010, 0x400000, 0 },           /* lists, llvm-gsymutil's */
+    { 0x140011000, 0x140011000, 0x140000000, 0x11010, 0x140011010, 0x140000000, 0 },
+    { 0x10400, 0x10400, 0x10000, 0x410, 0x10410, 0x10000, 0 },
+    { 0x26080, 0x26080, 0, 0x26090, 0x26090, 0, 0 },                           /* a library's list */
+    { 0x12f80, 0x12f80, 0, 0x12f90, 0x12f90, 0, 0 },
+    { 0x1fffff, 0x1fffff, 0, 0x1fffff, 0x1fffff, 0, 0 },
+    { 0, 0x1000, 0, 0x1010, 0x1010, 0, 0 },
+    { 0, 0x1000, 0, 0x1010, 0x1010, 0x400000, 0x400000 },                      /* a Breakpad file's */
+    { 0, 0x1000, 0, 0x1010, 0x1010, 0x140000000, 0x140000000 },
+    { 0, 0x1000, 0, 0x1010, 0x1010, 0xffff, 0 },                               /* no image is linked there */
+    { 0xffffffff81000000, 0xffffffff81000000, 0xffffffff81000000, 0x10, 0xffffffff81000010, 0xffffffff81000000, 0 },
+};
+
+static void places_of_images(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
+        const struct image *wanted = &images[i];
+        struct model_sample s;
+        struct csn_bytes out = { NULL, 0, NULL };
+        struct csni_sink sink = csni_memory_sink(&out);
+        struct csn_index *index;
+        model_sample_init(&s, NULL);
+        s.model.image.base_address = wanted->base;
+        model_sample_function(&s, wanted->first, 0x20, "first");
+        assert_int_equal(model_sample_link(&s), CSN_OK);
+        assert_int_equal(csni_gsym_write(&s.model, CSNI_GSYM_WRITE_V1, NULL, &sink, &s.report, NULL), CSN_OK);
+        assert_int_equal(csn_index_open_memory(out.ptr, out.size, NULL, &index, NULL), CSN_OK);
+        assert_int_equal(csn_index_image_base(index), wanted->image_base);
+        assert_int_equal(csn_index_offset_address(index, wanted->offset), wanted->offset_address);
+        assert_int_equal(csn_index_link_bias(index, wanted->linked_at), wanted->link_bias);
+        csn_index_close(index);
+        csn_bytes_free(&out);
+        model_sample_deinit(&s);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = { cmocka_unit_test(places_of_images) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
