@@ -189,13 +189,38 @@ static struct csn_str next_chain_line(const struct perf_input *perf, size_t from
     return line_text((struct csn_str){ perf->chain.bytes + from, size });
 }
 
-/* Reads one line with the dialect; `first` is set to a frame that begins a stack. */
-static bool read_chain_line(struct perf_input *perf, struct csn_str line, bool open, struct line_frame *frame,
-                            enum line_kind *kind) {
+static bool read_with_dialect(struct perf_input *perf, struct csn_str line, bool open, struct line_frame *frame,
+                              enum line_kind *kind) {
     *frame = (struct line_frame){ .site = SITE_PC };
-    perf->frames.modules.line++;
     *kind = perf_dialect.read(perf->frames.state, &perf->frames.modules, line, open, frame);
     return !perf->frames.modules.no_memory;
+}
+
+static bool read_line(struct perf_input *perf, struct csn_str line, bool open, struct line_frame *frame, enum line_kind *kind) {
+    perf->frames.modules.line++;
+    return read_with_dialect(perf, line, open, frame, kind);
+}
+
+/* The line below may tell what this one means. */
+static bool read_searched_line(struct perf_input *perf, struct csn_str line, struct csn_str below, bool open,
+                               struct line_frame *frame, enum line_kind *kind) {
+    perf_dialect.search(perf->frames.state, below);
+    perf->frames.modules.is_searched = true;
+    const bool good = read_with_dialect(perf, line, open, frame, kind);
+    perf->frames.modules.is_searched = false;
+    return good;
+}
+
+/* The line at *from, which then is that of the next one. */
+static bool read_chain_line(struct perf_input *perf, size_t *from, bool open, struct line_frame *frame, enum line_kind *kind) {
+    const struct csn_str line = next_chain_line(perf, *from, from);
+    size_t next = *from;
+    *kind = KIND_NONE;
+    if (!line.len) return true;
+    if (!read_line(perf, line, open, frame, kind)) return false;
+    if (*kind != KIND_AHEAD) return true;
+    const struct csn_str below = next < perf->chain.count ? next_chain_line(perf, next, &next) : CSN_STR("");
+    return read_searched_line(perf, line, below, open, frame, kind);
 }
 
 static void note_inlined(struct perf_input *perf, const struct line_frame *frame) {
@@ -228,9 +253,7 @@ static bool read_chain_rest(struct perf_input *perf, size_t from, const struct l
         if ((kind == KIND_FIRST || kind == KIND_FRAME) && !add_chain_frame(perf, &frame)) return false;
         if (kind == KIND_INSIDE) note_inlined(perf, &frame);
         if (from >= perf->chain.count) break;
-        struct csn_str line = next_chain_line(perf, from, &from);
-        kind = KIND_NONE;
-        if (line.len && !read_chain_line(perf, line, true, &frame, &kind)) return false;
+        if (!read_chain_line(perf, &from, true, &frame, &kind)) return false;
     }
     return add_inlined(perf, NULL) && profile_frames_locate(&perf->frames) && profile_frames_end(&perf->frames, false, out_stack);
 }
@@ -239,7 +262,6 @@ static bool read_chain_rest(struct perf_input *perf, size_t from, const struct l
 static bool end_chain(struct perf_input *perf) {
     struct line_frame frame;
     enum line_kind kind;
-    size_t next;
     uint32_t stack;
     if (!perf->chain.count) return true;
     perf->is_chain_cut = false;
@@ -247,10 +269,8 @@ static bool end_chain(struct perf_input *perf) {
     size_t from = 0;
     perf->inlined_count = 0;
     do {
-        struct csn_str line = next_chain_line(perf, from, &next);
-        if (!read_chain_line(perf, line, false, &frame, &kind)) return false;
+        if (!read_chain_line(perf, &from, false, &frame, &kind)) return false;
         if (kind == KIND_INSIDE) note_inlined(perf, &frame);
-        from = next;
     } while (kind == KIND_INSIDE && from < perf->chain.count);
     if (kind != KIND_FIRST) {
         leave_out(&perf->unknown, perf->chain_line);
@@ -265,7 +285,7 @@ static bool end_chain(struct perf_input *perf) {
     struct profile_sample sample = { .known = false };
     if (frame.sample) sample = *frame.sample;
     if (!chain_cache_find(&perf->chains, &key, &stack)) {
-        if (!read_chain_rest(perf, next, &frame, &stack) || !chain_cache_add(&perf->chains, &key, stack)) return false;
+        if (!read_chain_rest(perf, from, &frame, &stack) || !chain_cache_add(&perf->chains, &key, stack)) return false;
     }
     perf->chain.count = 0;
     return add_perf_sample(perf, &sample, stack);
@@ -317,11 +337,12 @@ static bool read_other_line(struct perf_input *perf, struct csn_str line, uint64
     }
     if (text.ptr[0] == '\t' || (text.ptr[0] == ' ' && perf->chain.count)) return append_chain(perf, line, number);
     if (!end_chain(perf)) return false;
-    if (!read_chain_line(perf, text, false, &frame, &kind)) return false;
+    if (!read_line(perf, text, false, &frame, &kind)) return false;
     const struct profile_sample *headed = perf_headed_sample(perf->frames.state);
     if (headed) perf->head = *headed;
     if (kind == KIND_NONE && !is_known_rest(text)) note_unknown_line(perf, number);
-    if (kind == KIND_FIRST && text.ptr[0] == ' ' && !frame.by_maps) return append_chain(perf, line, number);
+    const bool begins_chain = kind == KIND_AHEAD || (kind == KIND_FIRST && !frame.by_maps);
+    if (begins_chain && text.ptr[0] == ' ') return append_chain(perf, line, number);
     return kind != KIND_FIRST || read_single_sample(perf, &frame);
 }
 

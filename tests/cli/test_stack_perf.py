@@ -198,6 +198,91 @@ def test_a_real_recording(callsign, tmp_path, graph):
     assert {"_Z4leafRK4Item", "compare"} < names
 
 
+DEEP = """\
+static volatile unsigned long s;
+static inline __attribute__((always_inline)) void inner(int i) { for (int k = 0; k < 100; k++) s += i * k; }
+static inline __attribute__((always_inline)) void middle(int i) { inner(i); s ^= i; }
+__attribute__((noinline)) void rec(int n) { if (n) rec(n - 1); else for (int i = 0; i < 100000; i++) middle(i); s++; }
+int main() { for (int i = 0; i < 40; i++) rec(3); return 0; }
+"""
+
+
+@pytest.fixture(scope="module")
+def inlined_recording(tmp_path_factory):
+    """A function of perf script: its text with the options given."""
+    folder = tmp_path_factory.mktemp("inlined")
+    (folder / "deep.c").write_text(DEEP)
+    subprocess.run([need("gcc"), "-g", "-O2", "deep.c", "-o", "deep"], check=True, cwd=folder)
+    done = subprocess.run([need("perf"), "record", "-e", "cpu-clock", "-F", "500", "--call-graph", "dwarf,8192", "-o", "data", "./deep"],
+                          cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"perf cannot record here: {done.stderr[:200]}")
+    return lambda *options: subprocess.run(["perf", "script", "-i", "data", *options], check=True, cwd=folder, capture_output=True, text=True).stdout
+
+
+def answers_of(callsign, text, *options):
+    out = callsign.good("stack", "--json", "--offline", "--no-cache", *options, stdin=text).splitlines()
+    frames = [[(f.get("address", f.get("pc")), [(g["function"], g.get("line")) for g in f["frames"]]) for f in json.loads(line)["frames"]]
+              for line in out]
+    return [[f for f in stack if f[1] and f[1][-1][0] in ("main", "rec")] + [len(stack)] for stack in frames]
+
+
+FIELDS_OF_PERF = [("-F", "+srcline"), ("-F", "+srcline", "--full-source-path"), ("-F", "-symoff"), ("-F", "+srcline,-symoff")]
+
+
+@pytest.mark.parametrize("fields", FIELDS_OF_PERF)
+def test_inlined_calls_with_their_lines(callsign, inlined_recording, tmp_path, fields):
+    """With +srcline, perf 6.1 writes (inlined) behind the source, below the frame: that was a frame of its own."""
+    plain, text = inlined_recording(), inlined_recording(*fields)
+    assert "(inlined)\n" in text
+    wanted = answers_of(callsign, plain)
+    assert answers_of(callsign, text) == wanted
+    # perf 6.1 leaves out a frame of libc without --no-inline
+    assert [stack[:-1] for stack in answers_of(callsign, inlined_recording("--no-inline"))] == [stack[:-1] for stack in wanted]
+    (tmp_path / "plain.perf").write_text(plain)
+    (tmp_path / "fields.perf").write_text(text)
+    stacks = []
+    for name in ("plain", "fields"):
+        for options in ((), ("--no-search",)):
+            callsign.good("profile", tmp_path / f"{name}.perf", "--offline", "--no-cache", "-q", *options, "-o", tmp_path / "out.folded")
+            stacks.append((tmp_path / "out.folded").read_text())
+    assert stacks[:2] == stacks[2:] and ";rec;middle;inner " in stacks[0] and ";rec;middle;inner " in stacks[1]
+
+
+@pytest.mark.parametrize("fields", [(), *FIELDS_OF_PERF])
+def test_inlined_calls_stay_in_place(callsign, inlined_recording, fields):
+    """Lines that perf wrote of them were written once more, and again by each run."""
+    text = inlined_recording(*fields)
+    filled = callsign.good("stack", "--in-place", "--offline", "--no-cache", stdin=text)
+    assert filled.count("(inlined)") == text.count("(inlined)")
+    assert callsign.good("stack", "--in-place", "--offline", "--no-cache", stdin=filled) == filled
+    bare = inlined_recording("--no-inline", *fields)
+    filled = callsign.good("stack", "--in-place", "--offline", "--no-cache", stdin=bare)
+    assert filled.count("(inlined)") == inlined_recording().count("middle+") + inlined_recording().count("inner+")
+    assert callsign.good("stack", "--in-place", "--offline", "--no-cache", stdin=filled) == filled
+
+
+def test_inlined_calls_without_images(callsign, symbols):
+    """-F ip,sym,srcline: only the line below tells them from frames. The last one has nothing below it."""
+    text = """\
+
+\t            1004 inner
+  app.c:6 (inlined)
+\t            1004 square
+  app.c:9
+\t            2010 main
+  app.c:20
+
+\t            1004 deepest
+  app.c:6 (inlined)
+\t            1004 inner
+\t            2010 main"""
+    out = callsign.good("stack", "--json", "--index", symbols / "app.gsym", stdin=text).splitlines()
+    assert [[f.get("address", f.get("pc")) for f in json.loads(line)["frames"]] for line in out] == [["0x1004", "0x2010"], ["0x1004", "0x2010"]]
+    log = "".join(f"Nov 30 10:00:00 host app: {line}\n" for line in text.split("\n"))
+    assert callsign.good("stack", "--json", "--index", symbols / "app.gsym", stdin=log).splitlines() == out
+
+
 FIELDS = """\
 app  4242/4243 [001] 012.345678:     250000 cycles:u: 
 	            1004 (/nowhere/app)

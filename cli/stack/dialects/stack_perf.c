@@ -4,6 +4,9 @@
  *                 1139 area+0x19 (/path/app)                     of the chain: an offset in the file
  *                 1139 (/path/app)                               the same with -F ip,dso
  *       main.c:12                                                with -F +srcline, of the frame above
+ *                 1139 area+0x19 (inlined)                       a call that was inlined into the frame below
+ *                 1139 area+0x19                                 the same with -F +srcline: the line below tells
+ *       main.c:7 (inlined)
  *     0x55d000001139/0x55d000001161/P/-/-/3/                         of the branches of -F brstack: see perf_branches.h
  *     	000055d000001139	insn: 8d 4f 0a                        of the blocks between them, -F brstackinsn
  *     ffffffff81001139 do_idle+0x19 ([kernel.kallsyms])          the kernel: an address
@@ -41,6 +44,8 @@ struct perf_state {
     struct stack_modules *modules;
     bool in_block;          /* the line before is an instruction of -F brstackinsn, or the function of one */
     bool alone;             /* the stack before is a sample alone: what begins with a blank is another one */
+    uint64_t inlined_at;    /* address of the lines of inlined calls before, of the same chain; 0: there is none */
+    bool is_call_below;     /* the line that was searched for says that the frame above it is an inlined call */
 };
 
 static bool is_kernel(struct csn_str module) {
@@ -250,6 +255,7 @@ static bool read_unheaded(const struct perf_state *perf, struct csn_str line, st
 static void use_head(struct perf_state *perf, const struct profile_sample *head) {
     perf->sample = *head;
     perf->sample_used = false;
+    perf->inlined_at = 0;
     perf->is_certain |= head->is_certain;
     if (head->has_pid) perf_threads_add(&perf->threads, head->thread, head->pid);
     else if (head->has_thread) perf->sample.has_pid = perf_threads_find(&perf->threads, head->thread, &perf->sample.pid);
@@ -384,11 +390,36 @@ static bool is_inlined(struct csn_str module) {
     return module.len == sizeof(inlined) - 1 && memcmp(module.ptr, inlined, sizeof(inlined) - 1) == 0;
 }
 
+/* "  main.c:12" */
+static bool is_source_line(struct csn_str line) {
+    return line.len > 2 && line.ptr[0] == ' ' && line.ptr[1] == ' ' && line.ptr[2] != ' ';
+}
+
+/* With -F +srcline, "(inlined)" stands behind the source, on the line below the frame, which has no image then. */
+static bool needs_search(struct perf_state *perf, const struct line_frame *frame) {
+    if (frame->module.len || perf->modules->is_searched) return false;
+    perf->is_call_below = false;
+    return true;
+}
+
+static enum search_step search(void *state, struct csn_str line) {
+    static const char mark[] = " (inlined)";
+    enum { MARK = sizeof(mark) - 1 };
+    struct perf_state *perf = state;
+    perf->is_call_below = is_source_line(line) && line.len > MARK && memcmp(line.ptr + line.len - MARK, mark, MARK) == 0;
+    return perf->is_call_below ? STEP_ENDS : STEP_ENDS_BEFORE;
+}
+
 /* A frame of a chain, which has been read. */
 static enum line_kind chain_frame(struct perf_state *perf, bool open, struct line_frame *out) {
     perf->after_frame = true;
     /* The frame that it was inlined into brings it along. */
-    if (is_inlined(out->module)) return KIND_INSIDE;
+    if (is_inlined(out->module) || (!out->module.len && perf->is_call_below)) {
+        perf->inlined_at = out->value;
+        return KIND_INSIDE;
+    }
+    out->own_only = perf->inlined_at == out->value && out->value;
+    if (!out->own_only) perf->inlined_at = 0;
     bool first = perf->after_head || !open;
     bool from_kernel = !first && perf->in_kernel;
     perf->after_head = false;
@@ -440,11 +471,6 @@ static bool heads_chain(struct csn_str line) {
     return line.len && line.ptr[line.len - 1] == ':';
 }
 
-/* "  main.c:12" */
-static bool is_source_line(struct csn_str line) {
-    return line.len > 2 && line.ptr[0] == ' ' && line.ptr[1] == ' ' && line.ptr[2] != ' ';
-}
-
 static enum line_kind read_perf_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                      struct line_frame *out) {
     struct perf_state *perf = state;
@@ -466,6 +492,7 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
         scan_blanks(&s);
         struct line_scan bare = s;
         if (read_frame(&s, out) || read_frame_without_image(&bare, out)) {
+            if (needs_search(perf, out)) return KIND_AHEAD;
             believe_head(perf, line);
             return chain_frame(perf, open, out);
         }
@@ -475,7 +502,7 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
     bool after_frame = perf->after_frame;
     perf->after_head = perf->after_frame = false;
     if (!perf_head_read(&s, &sample)) {
-        if (open && after_frame && is_source_line(line)) return KIND_INSIDE;
+        if ((open || perf->inlined_at) && after_frame && is_source_line(line)) return KIND_INSIDE;
         perf->after_frame = true;
         const enum line_kind kind = read_alone(perf, line, out);
         if (kind == KIND_NONE) note_possible_head(perf, line);
@@ -572,7 +599,7 @@ static void fill_branch(struct line_filler *f) {
     fill_ending(f);
 }
 
-/* As perf writes them: inlined calls first, "(inlined)" for their image. */
+/* As perf writes them: inlined calls first, "(inlined)" for their image. Those that perf or an earlier run wrote stay. */
 static void fill_perf(struct line_filler *f) {
     if (f->text.len - f->at->fill_at > 2 && memcmp(f->text.ptr + f->at->fill_at, "0x", 2) == 0) {
         fill_branch(f);
@@ -587,7 +614,7 @@ static void fill_perf(struct line_filler *f) {
         fill_line_in_brackets(f); /* an instruction */
         return;
     }
-    for (uint32_t k = 0; k + 1 < f->answer->frame_count; k++) {
+    for (uint32_t k = 0; k + 1 < f->answer->frame_count && !f->at->own_only; k++) {
         fill_part(f, 0, f->at->fill_at);
         if (f->at->fill_at == f->text.len) out_char(f->out, ' ');
         fill_name(f, k);
@@ -607,6 +634,6 @@ static void fill_perf(struct line_filler *f) {
 const struct stack_dialect perf_dialect = {
     .name = "perf",
     .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX, MARK_IMAGE, MARK_AT | MARK_HEX, MARK_BRANCH, MARK_PERF },
-    .state_size = sizeof(struct perf_state), .read = read_perf_line, .more = read_next_branch,
-    .address = kernel_address, .fill = fill_perf
+    .state_size = sizeof(struct perf_state), .read = read_perf_line, .search = search,
+    .more = read_next_branch, .address = kernel_address, .fill = fill_perf
 };
