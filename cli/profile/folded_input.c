@@ -65,7 +65,8 @@ static bool add_names(struct profile_frames *frames, struct csn_str text) {
     while (text.len) {
         const char *end = memchr(text.ptr, ';', text.len);
         size_t size = end ? (size_t)(end - text.ptr) : text.len;
-        if (size && !profile_frames_add_name(frames, (struct csn_str){ text.ptr, size })) return false;
+        const struct csn_str name = { text.ptr, size };
+        if (size && !profile_frames_add_names(frames, &name, 1)) return false;
         size += end != NULL;
         text = (struct csn_str){ text.ptr + size, text.len - size };
     }

@@ -224,19 +224,20 @@ static bool read_chain_line(struct perf_input *perf, size_t *from, bool open, st
 }
 
 static void note_inlined(struct perf_input *perf, const struct line_frame *frame) {
-    if (!frame->pc || !frame->symbol.len || perf->inlined_count == INLINED_MAX) return;
+    if (!frame->symbol.len || perf->inlined_count == INLINED_MAX) return;
     perf->inlined[perf->inlined_count++] = frame->symbol;
     perf->inlined_pc = frame->pc;
 }
 
-/* The frame below lines of inlined calls brings them along, if it has their address, and an index. perf leaves it out where
- * it takes its function for another inlined call: then the names are all there is. */
+/* Lines of inlined calls are of the frame below, if it has their address. perf leaves it out where it takes its function for
+ * another inlined call: then the names are all there is. */
 static bool add_inlined(struct perf_input *perf, const struct line_frame *below) {
-    const bool alone = perf->inlined_count && (!below || below->pc != perf->inlined_pc);
-    if (alone && !profile_frames_locate(&perf->frames)) return false;
-    for (uint32_t i = 0; i < perf->inlined_count; i++)
-        if (!(alone ? profile_frames_add_name : profile_frames_add_inlined)(&perf->frames, perf->inlined[i])) return false;
+    const uint32_t count = perf->inlined_count;
     perf->inlined_count = 0;
+    if (count && (!below || below->pc != perf->inlined_pc))
+        return profile_frames_locate(&perf->frames) && profile_frames_add_names(&perf->frames, perf->inlined, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!profile_frames_add_inlined(&perf->frames, perf->inlined[i])) return false;
     return true;
 }
 

@@ -28,6 +28,7 @@ void profile_frames_deinit(struct profile_frames *frames) {
     free(frames->names);
     free(frames->file_offsets);
     free(frames->inlined);
+    free(frames->calls);
     free(frames->locations);
 }
 
@@ -79,14 +80,26 @@ bool profile_frames_add_inlined(struct profile_frames *frames, struct csn_str na
     return true;
 }
 
+static bool add_call(struct profile_frames *frames, struct csn_str name) {
+    if (!reserve_items(&frames->calls, &frames->call_capacity, frames->call_count + 1, sizeof(*frames->calls))) return false;
+    frames->calls[frames->call_count++] = (struct csn_profile_frame){ .function = name };
+    return true;
+}
+
+/* With the calls that were added for it. */
 static bool add_location(struct profile_frames *frames, const struct csn_profile_location *location) {
     if (!reserve_items(&frames->locations, &frames->location_capacity, frames->location_count + 1, sizeof(*frames->locations)))
         return false;
-    return csn_profile_add_location(frames->profile, location, &frames->locations[frames->location_count++], NULL) == CSN_OK;
+    const size_t count = frames->call_count;
+    frames->call_count = 0;
+    return csn_profile_add_location_frames(frames->profile, location, frames->calls, count,
+                                           &frames->locations[frames->location_count++], NULL) == CSN_OK;
 }
 
-bool profile_frames_add_name(struct profile_frames *frames, struct csn_str name) {
-    const struct csn_profile_location location = { .module = CSN_PROFILE_NO_MODULE, .name = name };
+bool profile_frames_add_names(struct profile_frames *frames, const struct csn_str *names, size_t count) {
+    const struct csn_profile_location location = { .module = CSN_PROFILE_NO_MODULE };
+    for (size_t i = 0; i < count; i++)
+        if (!add_call(frames, names[i])) return false;
     return add_location(frames, &location);
 }
 
@@ -110,22 +123,13 @@ static bool place_in_module(struct profile_frames *frames, const struct stack_mo
     return csn_profile_add_module(frames->profile, &own, &out->module, NULL) == CSN_OK;
 }
 
-/* Before the frame itself. `next`: the first of the names that is not of a frame before. */
-static bool add_inlined_names(struct profile_frames *frames, size_t i, bool are_known, size_t *next) {
+/* The frame's own name, behind those of the calls that were inlined into it. `next`: the first of these that is not of a frame
+ * before. */
+static bool add_calls(struct profile_frames *frames, size_t i, struct csn_str own, size_t *next) {
     for (; *next < frames->inlined_count && frames->inlined[*next].frame <= i; ++*next)
-        if (!are_known && frames->inlined[*next].frame == i &&
-            !profile_frames_add_name(frames, frames->inlined[*next].name))
-            return false;
-    return true;
-}
-
-/* Whether the index brings the inlined calls along: a function that it has by its symbol alone has none. */
-static bool index_knows_calls(const struct csn_index *index, const struct csn_profile_location *location) {
-    const bool is_call = location->flags & (CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER);
-    struct csn_frame frame;
-    size_t count = 0;
-    if (csn_index_lookup(index, location->value - is_call, &frame, 1, &count, NULL) != CSN_OK) return false;
-    return count > 1 || (count == 1 && frame.name.len && frame.line);
+        if (frames->inlined[*next].frame == i && !add_call(frames, frames->inlined[*next].name)) return false;
+    if (!own.len && !frames->call_count) return true;
+    return add_call(frames, own.len ? own : CSN_STR("[unknown]"));
 }
 
 static bool locate_frame(struct profile_frames *frames, size_t i, size_t *next_inlined) {
@@ -133,23 +137,19 @@ static bool locate_frame(struct profile_frames *frames, size_t i, size_t *next_i
     struct stack_session *session = frames->session;
     const struct csn_stack_frame *frame = &session->frames[i];
     const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, i);
-    struct csn_profile_location location = { .module = CSN_PROFILE_NO_MODULE,
-                                             .name = frames->names[i],
-                                             .flags = frame->flags & LOOKUP };
+    struct csn_profile_location location = { .module = CSN_PROFILE_NO_MODULE, .flags = frame->flags & LOOKUP };
     const struct stack_module *module = NULL;
+    const struct csn_str own = symbol ? frame_symbol_name(&session->frame_symbols, symbol) : frames->names[i];
+    if (!add_calls(frames, i, own, next_inlined)) return false;
     if (symbol) {
-        location.name = frame_symbol_name(&session->frame_symbols, symbol);
         location.flags = 0;
-        return add_inlined_names(frames, i, false, next_inlined) && add_location(frames, &location);
+        return add_location(frames, &location);
     }
     if (frame->flags & CSN_STACK_ADDRESS) module = &session->modules->items[frame->module];
     else module = covering_module(session, frame->pc);
     location.kind = module ? CSN_PROFILE_AT_ADDRESS : CSN_PROFILE_AT_PC;
     location.value = frame->pc - (module && !(frame->flags & CSN_STACK_ADDRESS) ? module->bias : 0);
     const struct csn_index *index = module ? session_index(session, (uint32_t)(module - session->modules->items)) : NULL;
-    const bool has_inlined = *next_inlined < frames->inlined_count;
-    const bool are_known = has_inlined && index && index_knows_calls(index, &location);
-    if (!add_inlined_names(frames, i, are_known, next_inlined)) return false;
     if (module && !index && frames->file_offsets[i] != NO_FILE_OFFSET) {
         location.kind = CSN_PROFILE_AT_PC;
         location.value = frames->file_offsets[i];

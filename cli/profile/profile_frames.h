@@ -25,6 +25,8 @@ struct profile_frames {
     size_t file_offset_capacity;
     struct inlined_name *inlined; /* by frame, the innermost first */
     size_t inlined_count, inlined_capacity;
+    struct csn_profile_frame *calls; /* of the location that is being made */
+    size_t call_count, call_capacity;
     uint32_t *locations;
     size_t location_count, location_capacity;
     uint64_t left_out;           /* frames beyond those that the session takes of a stack */
@@ -38,11 +40,10 @@ void profile_frames_deinit(struct profile_frames *frames);
 void profile_frames_begin(struct profile_frames *frames);
 /* A frame that the dialect has read; the text that it points into must stay until the stack ends. */
 bool profile_frames_add(struct profile_frames *frames, const struct line_frame *frame);
-/* A call that was inlined into the next frame: its name is needed only where no index brings it along. Stays as long
- * as that frame's text. */
+/* A call that was inlined into the next frame. Stays as long as that frame's text. */
 bool profile_frames_add_inlined(struct profile_frames *frames, struct csn_str name);
-/* A name without an address becomes a location at once. */
-bool profile_frames_add_name(struct profile_frames *frames, struct csn_str name);
+/* Names without an address, the innermost first, each inlined into the next, become a location at once. */
+bool profile_frames_add_names(struct profile_frames *frames, const struct csn_str *names, size_t count);
 /* The frames of the session so far become locations, behind those that there are. */
 bool profile_frames_locate(struct profile_frames *frames);
 /* The locations, innermost first, as a stack of the profile. `reversed`: they were added outermost first. */

@@ -118,6 +118,13 @@ struct csn_profile_location {
 };
 CSN_API csn_status csn_profile_add_location(struct csn_profile *profile, const struct csn_profile_location *location, uint32_t *out,
                                             struct csn_error *err);
+struct csn_profile_frame;
+/* The same with the calls that were inlined there: `frames` as csn_profile_get_frame() has them, the innermost first. All but the
+ * last are inlined into the next, whatever `inlined` says. `location` has neither name nor file nor line of its own:
+ * CSN_E_ARGUMENT. */
+CSN_API csn_status csn_profile_add_location_frames(struct csn_profile *profile, const struct csn_profile_location *location,
+                                                   const struct csn_profile_frame *frames, size_t count, uint32_t *out,
+                                                   struct csn_error *err);
 /* A stack of locations, innermost first. */
 CSN_API csn_status csn_profile_add_stack(struct csn_profile *profile, const uint32_t *locations, size_t count, uint32_t *out,
                                          struct csn_error *err);

@@ -163,55 +163,96 @@ csn_status csni_profile_push_location(struct csn_profile *p, const struct profil
     return CSN_OK;
 }
 
-/* A location with the one line that it has. */
-struct location_key {
-    struct profile_location location;
-    struct profile_line line;
-};
+static bool lines_equal(const struct profile_line *a, const struct profile_line *b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (a[i].function != b[i].function || a[i].line != b[i].line || a[i].column != b[i].column || a[i].inlined != b[i].inlined)
+            return false;
+    return true;
+}
 
 static bool location_equals(const void *context, uint32_t number, const void *key) {
     const struct csn_profile *p = context;
-    const struct location_key *wanted = key;
-    const struct profile_location *a = &p->locations.items[number], *b = &wanted->location;
-    if (a->module != b->module || a->kind != b->kind || a->flags != b->flags || a->value != b->value ||
-        a->line_count != b->line_count)
-        return false;
-    if (!a->line_count) return true;
-    const struct profile_line *line = &p->lines.items[a->first_line];
-    return line->function == wanted->line.function && line->line == wanted->line.line && line->column == wanted->line.column;
+    const struct profile_location *a = &p->locations.items[number], *b = key;
+    return a->module == b->module && a->kind == b->kind && a->flags == b->flags && a->value == b->value &&
+           a->line_count == b->line_count &&
+           (!a->line_count || lines_equal(&p->lines.items[a->first_line], &p->lines.items[b->first_line], a->line_count));
+}
+
+static uint64_t location_hash(const struct csn_profile *p, const struct profile_location *location) {
+    uint64_t hash = csni_hash_u64(location->value ^ (uint64_t)location->module << 40) ^
+                    csni_hash_u64((uint64_t)location->flags << 4 | location->kind);
+    for (uint32_t i = 0; i < location->line_count; i++) {
+        const struct profile_line *line = &p->lines.items[location->first_line + i];
+        hash = csni_hash_u64(hash ^ ((uint64_t)line->function << 32 | line->column));
+    }
+    return hash;
+}
+
+static csn_status check_location(const struct csn_profile *p, const struct csn_profile_location *given, struct csn_error *err) {
+    if (given->module != CSN_PROFILE_NO_MODULE && given->module >= p->modules.count)
+        return fail_number(err, "module", given->module, p->modules.count);
+    if (given->kind > CSN_PROFILE_AT_OFFSET) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "a location of kind %u", given->kind);
+    return CSN_OK;
+}
+
+/* The location whose lines are those from `first_line` on, the last that the profile has. They go if there is an equal one. */
+static csn_status end_location(struct csn_profile *p, const struct csn_profile_location *given, size_t first_line, uint32_t *out,
+                               struct csn_error *err) {
+    const struct profile_location location = { .module = given->module, .kind = given->kind, .flags = given->flags,
+                                               .value = given->value, .first_line = (uint32_t)first_line,
+                                               .line_count = (uint32_t)(p->lines.count - first_line) };
+    const uint64_t hash = location_hash(p, &location);
+    if (csni_profile_table_find(&p->location_table, hash, location_equals, p, &location, out)) {
+        p->lines.count = first_line;
+        return CSN_OK;
+    }
+    CSNI_TRY(csni_profile_push_location(p, &location, out, err));
+    return csni_profile_table_add(&p->location_table, hash, *out) ? CSN_OK : csni_fail_memory(err, sizeof location);
+}
+
+static csn_status push_frame(struct csn_profile *p, const struct csn_profile_frame *frame, bool inlined, struct csn_error *err) {
+    struct profile_function function = { .start_line = frame->function_line };
+    struct profile_line line = { .line = frame->line, .column = frame->column, .inlined = inlined };
+    CSNI_TRY(csni_check_reserved("csn_profile_frame.reserved", frame->reserved[0] | frame->reserved[1], err));
+    CSNI_TRY(csni_profile_string(p, frame->function, &function.name, err));
+    CSNI_TRY(csni_profile_string(p, frame->stored_name, &function.system_name, err));
+    CSNI_TRY(csni_profile_string(p, frame->file, &function.file, err));
+    if (function.system_name == function.name) function.system_name = 0;
+    CSNI_TRY(csni_profile_function(p, &function, &line.function, err));
+    return csni_profile_push_line(p, &line, err);
 }
 
 csn_status csni_profile_add_location(struct csn_profile *p, const struct csn_profile_location *given, uint32_t column,
                                      uint32_t start_line, uint32_t *out, struct csn_error *err) {
-    struct location_key key = { .location = {
-                                    .module = given->module, .kind = given->kind, .flags = given->flags, .value = given->value } };
-    struct profile_function function = { .start_line = start_line };
-    if (given->module != CSN_PROFILE_NO_MODULE && given->module >= p->modules.count)
-        return fail_number(err, "module", given->module, p->modules.count);
-    if (given->kind > CSN_PROFILE_AT_OFFSET) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "a location of kind %u", given->kind);
-    if (given->name.len || given->file.len) {
-        CSNI_TRY(csni_profile_string(p, given->name, &function.name, err));
-        CSNI_TRY(csni_profile_string(p, given->file, &function.file, err));
-        CSNI_TRY(csni_profile_function(p, &function, &key.line.function, err));
-        key.line.line = given->line;
-        key.line.column = column;
-        key.location.line_count = 1;
-    }
-    const uint64_t hash = csni_hash_u64(given->value ^ (uint64_t)given->module << 40) ^
-                          csni_hash_u64((uint64_t)key.line.function << 32 | given->flags << 4 | given->kind) ^
-                          csni_hash_u64(column);
-    if (csni_profile_table_find(&p->location_table, hash, location_equals, p, &key, out)) return CSN_OK;
-    key.location.first_line = (uint32_t)p->lines.count;
-    if (key.location.line_count) CSNI_TRY(csni_profile_push_line(p, &key.line, err));
-    CSNI_TRY(csni_profile_push_location(p, &key.location, out, err));
-    return csni_profile_table_add(&p->location_table, hash, *out) ? CSN_OK : csni_fail_memory(err, sizeof key);
+    const size_t first_line = p->lines.count;
+    const struct csn_profile_frame frame = { .function = given->name, .file = given->file, .line = given->line, .column = column,
+                                             .function_line = start_line };
+    CSNI_TRY(check_location(p, given, err));
+    if (given->name.len || given->file.len) CSNI_TRY(push_frame(p, &frame, false, err));
+    return end_location(p, given, first_line, out, err);
+}
+
+static csn_status check_location_fields(const struct csn_profile_location *given, struct csn_error *err) {
+    const uint32_t known = CSN_STACK_EXACT | CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER;
+    CSNI_TRY(csni_check_flags("csn_profile_location.flags", given->flags, known, err));
+    return csni_check_reserved("csn_profile_location.reserved", given->reserved[0] | given->reserved[1], err);
+}
+
+csn_status csn_profile_add_location_frames(struct csn_profile *p, const struct csn_profile_location *given,
+                                           const struct csn_profile_frame *frames, size_t count, uint32_t *out,
+                                           struct csn_error *err) {
+    const size_t first_line = p->lines.count;
+    CSNI_TRY(check_location_fields(given, err));
+    CSNI_TRY(check_location(p, given, err));
+    if (given->name.len || given->file.len || given->line)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "a location with frames, and a name, file or line of its own");
+    for (size_t k = 0; k < count; k++) CSNI_TRY(push_frame(p, &frames[k], k + 1 < count, err));
+    return end_location(p, given, first_line, out, err);
 }
 
 csn_status csn_profile_add_location(struct csn_profile *p, const struct csn_profile_location *given, uint32_t *out,
                                     struct csn_error *err) {
-    const uint32_t known = CSN_STACK_EXACT | CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER;
-    CSNI_TRY(csni_check_flags("csn_profile_location.flags", given->flags, known, err));
-    CSNI_TRY(csni_check_reserved("csn_profile_location.reserved", given->reserved[0] | given->reserved[1], err));
+    CSNI_TRY(check_location_fields(given, err));
     return csni_profile_add_location(p, given, 0, 0, out, err);
 }
 

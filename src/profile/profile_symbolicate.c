@@ -289,12 +289,24 @@ static csn_status add_frame_line(struct symbolication *s, const struct csn_frame
     return csni_profile_push_line(s->p, &line, s->err);
 }
 
+/* A function that the index has by its symbol alone has no inlined calls there: those that the location has stay. */
+static csn_status keep_inlined(struct symbolication *s, const struct csn_stack_answer *answer, const struct profile_location *from) {
+    if (answer->frame_count != 1 || answer->frames[0].line) return CSN_OK;
+    for (uint32_t k = 0; k < from->line_count; k++) {
+        const struct profile_line line = s->p->lines.items[from->first_line + k];
+        if (line.inlined) CSNI_TRY(csni_profile_push_line(s->p, &line, s->err));
+    }
+    return CSN_OK;
+}
+
 /* The answer's frames become the location's lines. */
 static csn_status take_frames(struct symbolication *s, const struct csn_stack_answer *answer, struct profile_location *out) {
-    out->first_line = (uint32_t)s->p->lines.count;
+    const uint32_t first_line = (uint32_t)s->p->lines.count;
+    CSNI_TRY(keep_inlined(s, answer, out));
     for (uint32_t k = 0; k < answer->frame_count; k++)
         CSNI_TRY(add_frame_line(s, &answer->frames[k], k + 1 < answer->frame_count));
-    out->line_count = answer->frame_count;
+    out->first_line = first_line;
+    out->line_count = (uint32_t)s->p->lines.count - first_line;
     return CSN_OK;
 }
 

@@ -104,6 +104,36 @@ def test_inlined_calls_of_perf_that_the_index_lacks(callsign, tmp_path, function
     assert convert(callsign, tmp_path, tmp_path, text, "out.folded").decode() == out
 
 
+INLINED = ("app 12/12 5.0: 2000000 cpu-clock: \n\t            1004 inner+0x4 (inlined)\n\t            1004 outer+0x4 (/nowhere/app)\n"
+           "\t            2010 main+0x10 (/nowhere/app)\n\t            9004 run+0x4 (inlined)\n\t            9004 start+0x84 (inlined)\n\n")
+
+
+@pytest.mark.parametrize("kind", ["pb.gz", "json", "otlp", "otlp.json", "perf"])
+def test_inlined_calls_of_perf_in_two_steps(callsign, symbols, tmp_path, kind):
+    """They were frames of their own at address 0, and the function below them a caller: a second step named the calls once more."""
+    (tmp_path / "in.perf").write_text(INLINED)
+    callsign.good("profile", tmp_path / "in.perf", "--no-search", "-q", "-o", tmp_path / f"bare.{kind}")
+    stacks = []
+    for options in ((), ("-s", symbols)):
+        callsign.good("profile", tmp_path / f"bare.{kind}", "--no-search", "-q", *options, "-o", tmp_path / "out.folded")
+        stacks.append((tmp_path / "out.folded").read_text())
+    assert stacks == ["start;run;main;outer;inner 1\n"] * 2
+    callsign.good("profile", tmp_path / f"bare.{kind}", "--no-search", "-q", "-s", symbols, "-o", tmp_path / "out.pb")
+    first = next(iter(Pprof((tmp_path / "out.pb").read_bytes()).samples))[0][0]
+    assert first["address"] == 0x1004 and [line[0] for line in first["lines"]] == ["inner", "outer"] and first["lines"][0][2]
+
+
+def test_inlined_calls_of_perf_are_lines_of_a_location(callsign, tmp_path):
+    text = INLINED * 2
+    profile = Pprof(convert(callsign, tmp_path, tmp_path, text, "out.pb"))
+    assert [([line[0] for line in at["lines"]], at["address"], at["mapping"] and at["mapping"]["file"]) for at in profile.samples[0][0]] == [
+        (["inner", "outer"], 0x1004, "/nowhere/app"), (["main"], 0x200f, "/nowhere/app"), (["run", "start"], 0, None)]
+    assert len(profile.samples) == 1 and len(profile.locations) == 3
+    lines = convert(callsign, tmp_path, tmp_path, text, "out.perf").decode().split("\n\n")[0].splitlines()
+    assert lines[1:] == ["\t            1004 inner (inlined)", "\t            1004 outer (/nowhere/app)", "\t            2010 main (/nowhere/app)",
+                         "\t               0 run (inlined)", "\t               0 start ([unknown])"]
+
+
 @pytest.mark.parametrize("size", [1021, 1022, 1023, 5000])
 def test_long_names(callsign, tmp_path, size):
     """The text of a name is one longer than its buffer, just fits, or is much longer."""

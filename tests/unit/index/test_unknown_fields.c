@@ -101,13 +101,19 @@ static void parts_of_profiles(void **state) {
     uint32_t number = 77;
     struct csn_profile_module module = { .path = CSN_STR("/app"), .reserved = { 0, 3 } };
     struct csn_profile_location location = { .module = CSN_PROFILE_NO_MODULE, .name = CSN_STR("f"), .reserved = { 3, 0 } };
+    struct csn_profile_frame frame = { .function = CSN_STR("f"), .reserved = { 0, 3 } };
     struct csn_profile_sample sample = { .reserved = { 0, 3 } };
     assert_int_equal(csn_profile_create(NULL, &p, NULL), CSN_OK);
     expect_refused(csn_profile_add_module(p, &module, &number, &err),
                    "csn_profile_module.reserved is 3, this version knows 0 only");
     expect_refused(csn_profile_add_location(p, &location, &number, &err),
                    "csn_profile_location.reserved is 3, this version knows 0 only");
+    location.name.len = 0;
+    expect_refused(csn_profile_add_location_frames(p, &location, &frame, 1, &number, &err),
+                   "csn_profile_location.reserved is 3, this version knows 0 only");
     location.reserved[0] = 0;
+    expect_refused(csn_profile_add_location_frames(p, &location, &frame, 1, &number, &err),
+                   "csn_profile_frame.reserved is 3, this version knows 0 only");
     location.flags = CSN_STACK_RETURN | CSN_STACK_UNRELIABLE; /* a location has no such flag */
     expect_refused(csn_profile_add_location(p, &location, &number, &err),
                    "csn_profile_location.flags is 0x24, this version does not know 0x20");

@@ -284,6 +284,65 @@ static void legacy_out_of_memory(void **state) {
         assert_true(test_allocator_sweep(read_legacy_one, (void *)(uintptr_t)legacy_texts[i], 0) > 10);
 }
 
+static csn_status add_inlined(struct csn_profile *p, const char *inner, uint32_t line, uint32_t *out) {
+    const struct csn_profile_location at = { .module = CSN_PROFILE_NO_MODULE, .kind = CSN_PROFILE_AT_ADDRESS, .value = 0x1139 };
+    const struct csn_profile_frame frames[] = {
+        { .function = { inner, strlen(inner) }, .stored_name = CSN_STR("_Z5innerv"), .file = CSN_STR("a.c"), .line = line, .column = 3 },
+        { .function = CSN_STR("outer"), .stored_name = CSN_STR("outer"), .function_line = 9, .inlined = true },
+    };
+    return csn_profile_add_location_frames(p, &at, frames, 2, out, NULL);
+}
+
+static csn_status add_some_inlined(void *context, const struct csn_allocator *alloc) {
+    struct csn_profile_options options = CSN_PROFILE_OPTIONS_INIT;
+    struct csn_profile *p;
+    uint32_t number;
+    (void)context;
+    options.allocator = alloc;
+    TRY(csn_profile_create(&options, &p, NULL));
+    csn_status status = add_inlined(p, "inner()", 7, &number);
+    csn_profile_destroy(p);
+    return status;
+}
+
+static void locations_with_inlined_calls(void **state) {
+    struct csn_profile *p;
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csn_profile_place place;
+    struct csn_profile_frame frame;
+    struct csn_profile_location named = { .module = CSN_PROFILE_NO_MODULE, .kind = CSN_PROFILE_AT_ADDRESS, .value = 0x1139 };
+    uint32_t first, second, other;
+    (void)state;
+    assert_int_equal(csn_profile_create(NULL, &p, &err), CSN_OK);
+    assert_int_equal(add_inlined(p, "inner()", 7, &first), CSN_OK);
+    assert_int_equal(add_inlined(p, "inner()", 8, &other), CSN_OK);
+    assert_int_equal(add_inlined(p, "inner()", 7, &second), CSN_OK);
+    assert_int_equal(first, second);
+    assert_int_not_equal(first, other);
+    /* Without frames, a location is what csn_profile_add_location() makes of it. */
+    assert_int_equal(csn_profile_add_location_frames(p, &named, NULL, 0, &first, &err), CSN_OK);
+    assert_int_equal(csn_profile_add_location(p, &named, &second, &err), CSN_OK);
+    assert_int_equal(first, second);
+    assert_int_equal(csn_profile_get_place(p, other, &place), CSN_OK);
+    assert_int_equal(place.value, 0x1139);
+    assert_int_equal(place.frame_count, 2);
+    assert_int_equal(csn_profile_get_frame(p, other, 0, &frame), CSN_OK);
+    assert_true(frame.inlined);
+    assert_memory_equal(frame.function.ptr, "inner()", frame.function.len);
+    assert_memory_equal(frame.stored_name.ptr, "_Z5innerv", frame.stored_name.len);
+    assert_int_equal(frame.line, 8);
+    assert_int_equal(frame.column, 3);
+    assert_int_equal(csn_profile_get_frame(p, other, 1, &frame), CSN_OK);
+    assert_false(frame.inlined);
+    assert_int_equal(frame.stored_name.len, 0);
+    assert_int_equal(frame.function_line, 9);
+    named.name = CSN_STR("f");
+    assert_int_equal(csn_profile_add_location_frames(p, &named, &frame, 1, &first, &err), CSN_E_ARGUMENT);
+    assert_string_equal(csn_error_text(&err), "a location with frames, and a name, file or line of its own");
+    csn_profile_destroy(p);
+    assert_true(test_allocator_sweep(add_some_inlined, NULL, 0) > 10);
+}
+
 static void arguments(void **state) {
     struct csn_profile *p;
     struct csn_error err = CSN_ERROR_INIT;
@@ -423,6 +482,7 @@ int main(void) {
         cmocka_unit_test(input_limit),           cmocka_unit_test(out_of_memory),
         cmocka_unit_test(out_of_memory_symbolicating), cmocka_unit_test(legacy_values), cmocka_unit_test(kinds_of_input),
         cmocka_unit_test(legacy_out_of_memory), cmocka_unit_test(weights_with_fractions),
+        cmocka_unit_test(locations_with_inlined_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
