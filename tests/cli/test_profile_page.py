@@ -116,3 +116,22 @@ def test_difference(page, pages):  # noqa: F811
     assert page.eval("[...document.getElementById('view').options].length") == 5
     page.eval("(v => { v.value = 1; v.onchange(); })(document.getElementById('view'))")
     assert rows(page, "top")[0][:3] == ["2 66.67%", "2 66.67%", "inner"]
+
+
+def test_negative_values(page, callsign, tmp_path):  # noqa: F811
+    """A difference in one input: callers whose calls add up to nothing were not drawn, and shares were of the sum."""
+    (tmp_path / "in.folded").write_text("main;grew 1000\nmain;shrank -1000\nother 10\n")
+    callsign.good("profile", tmp_path / "in.folded", "-o", tmp_path / "out.html", "--no-search", "-q")
+    page.open(tmp_path / "out.html")
+    assert page.complaints() == []
+    widths = dict(page.eval("[...document.querySelectorAll('.frame')].map(f => [f.title.split(':')[0], f.offsetWidth])"))
+    assert set(widths) == {"all", "main", "grew", "shrank", "other"}
+    assert abs(widths["grew"] - widths["shrank"]) <= 1 and widths["main"] >= 0.99 * widths["all"] and widths["grew"] >= 0.49 * widths["all"]
+    colors = dict(page.eval("[...document.querySelectorAll('.frame')].map(f => [f.title.split(':')[0], f.style.backgroundColor])"))
+    red = {name: (lambda rgb: rgb[0] > rgb[2])([int(n) for n in re.findall(r"\d+", color)]) for name, color in colors.items()}
+    assert red["grew"] and red["other"] and not red["shrank"]
+    top = {row[2]: row[:2] for row in rows(page, "top")}
+    assert top["grew"] == ["+1,000 49.75%"] * 2 and top["shrank"] == ["-1,000 -49.75%"] * 2 and top["other"] == ["+10 0.50%"] * 2
+    assert top["main"] == ["0 0.00%"] * 2
+    click(page, "main")
+    assert {name for name, kind, _ in frames(page) if "outside" not in kind} == {"main", "grew", "shrank"}
