@@ -1,6 +1,7 @@
 /* A page: the stacks as a tree of functions, and what each line of source costs, as JSON within profile_page.html. */
 #include <string.h>
 
+#include "base/core/sort.h"
 #include "base/hash.h"
 #include "profile/profile_out.h"
 #include "profile/profile_page.h"
@@ -40,7 +41,8 @@ struct page_writer {
     uint32_t *string_numbers;               /* by string of the profile: number in the page + 1 */
     uint32_t *page_nodes;                   /* by node of the profile: node of the page + 1 */
     uint32_t *kept;                         /* by node of the page: its number where it is shown + 1; 0: part of its parent */
-    size_t profile_strings, left_out;
+    bool *kept_lines;                       /* by line of the page */
+    size_t profile_strings, left_out, lines_left_out;
     bool failed;
 };
 
@@ -181,16 +183,46 @@ static uint64_t magnitude(const struct page_values *values) {
     return sum;
 }
 
-static size_t count_above(const uint64_t *totals, size_t count, uint64_t least) {
-    size_t above = 0;
-    for (size_t i = 0; i < count; i++) above += totals[i] >= least;
-    return above;
+/* The largest sizes: all above `least`, and of those that are `least` the first `ties`. */
+struct page_limit {
+    uint64_t least;
+    size_t ties;
+};
+
+static bool size_before(const void *context, const void *a, const void *b) {
+    (void)context;
+    return *(const uint64_t *)a < *(const uint64_t *)b;
 }
 
-/* Nodes come behind their parents. Unused ones are left out as well; small ones only if there are too many. */
+/* The limit of the `most` largest; sizes of 0 are none of them. False: no memory. */
+static bool find_limit(const struct csn_allocator *alloc, const uint64_t *sizes, size_t count, size_t most,
+                       struct page_limit *out) {
+    uint64_t *sorted = csni_alloc(alloc, (count + 1) * sizeof *sorted);
+    size_t used = 0;
+    *out = (struct page_limit){ 0, 0 };
+    if (!sorted) return false;
+    for (size_t i = 0; i < count; i++)
+        if (sizes[i]) sorted[used++] = sizes[i];
+    if (used > most) {
+        csni_heap_sort(sorted, used, sizeof *sorted, size_before, NULL);
+        out->least = sorted[used - most];
+        while (out->ties < most && sorted[used - most + out->ties] == out->least) out->ties++;
+    }
+    csni_free(alloc, sorted, (count + 1) * sizeof *sorted);
+    return true;
+}
+
+/* Asked for all sizes in their order. */
+static bool is_among_largest(struct page_limit *limit, uint64_t size) {
+    if (size != limit->least) return size > limit->least;
+    return limit->ties && limit->ties--;
+}
+
+/* Nodes come behind their parents, which are no smaller. Unused ones are left out as well; small ones only if there are too many. */
 static void choose_nodes(struct page_writer *w) {
     const size_t count = w->nodes.count;
-    uint64_t *totals = csni_alloc_zeroed(w->p->alloc, count, sizeof *totals), least = 1;
+    uint64_t *totals = csni_alloc_zeroed(w->p->alloc, count, sizeof *totals);
+    struct page_limit limit;
     uint32_t number = 0;
     w->failed |= !totals;
     for (size_t i = 0; totals && i < count; i++) totals[i] = magnitude(&w->selfs.items[i]);
@@ -198,17 +230,33 @@ static void choose_nodes(struct page_writer *w) {
         uint64_t *parent = &totals[w->nodes.items[i].parent];
         *parent = sum_of_sizes(*parent, totals[i]);
     }
-    while (totals && count_above(totals, count, least) > PAGE_NODES && least < UINT64_MAX / 2) least *= 2;
-    for (size_t i = 0; totals && i < count; i++) {
-        if (!i || totals[i] >= least) w->kept[i] = ++number;
+    w->failed |= totals && !find_limit(w->p->alloc, totals + 1, count - 1, PAGE_NODES, &limit);
+    for (size_t i = 0; !w->failed && i < count; i++) {
+        if (!i || is_among_largest(&limit, totals[i])) w->kept[i] = ++number;
         else if (totals[i]) w->left_out++;
     }
-    for (size_t i = count; totals && i-- > 1;) {
+    for (size_t i = count; !w->failed && i-- > 1;) {
         if (w->kept[i]) continue;
         for (size_t k = 0; k < PAGE_INPUTS; k++)
             add_value(w, &w->selfs.items[w->nodes.items[i].parent].by_input[k], w->selfs.items[i].by_input[k]);
     }
     csni_free(w->p->alloc, totals, count * sizeof *totals);
+}
+
+/* Files, which have line 0, stay. */
+static void choose_lines(struct page_writer *w) {
+    const size_t count = w->lines.count;
+    uint64_t *sizes = csni_alloc_zeroed(w->p->alloc, count + 1, sizeof *sizes);
+    struct page_limit limit;
+    w->failed |= !sizes;
+    for (size_t i = 0; sizes && i < count; i++)
+        if (w->lines.items[i].line) sizes[i] = magnitude(&w->line_totals.items[i]);
+    w->failed |= sizes && !find_limit(w->p->alloc, sizes, count, PAGE_LINES, &limit);
+    for (size_t i = 0; !w->failed && i < count; i++) {
+        w->kept_lines[i] = is_among_largest(&limit, sizes[i]);
+        w->lines_left_out += sizes[i] && !w->kept_lines[i];
+    }
+    csni_free(w->p->alloc, sizes, (count + 1) * sizeof *sizes);
 }
 
 /* ---- writing ---- */
@@ -269,18 +317,7 @@ static void put_line_values(struct page_writer *w, size_t i) {
     put(w, "]");
 }
 
-/* Lines by what they cost: the smallest are left out if there are too many. */
-static uint64_t least_line(const struct page_writer *w) {
-    uint64_t least = 1;
-    for (size_t above = SIZE_MAX; above > PAGE_LINES && least < UINT64_MAX / 2; least *= 2) {
-        above = 0;
-        for (size_t i = 0; i < w->lines.count; i++) above += magnitude(&w->line_totals.items[i]) >= least;
-    }
-    return least / 2;
-}
-
 static void put_lines(struct page_writer *w) {
-    const uint64_t least = least_line(w);
     const char *comma = "";
     put(w, ",\"files\":[");
     for (size_t i = 0; i < w->lines.count; i++) {
@@ -294,7 +331,7 @@ static void put_lines(struct page_writer *w) {
     put(w, "],\"lines\":[");
     comma = "";
     for (size_t i = 0; i < w->lines.count; i++) {
-        if (!w->lines.items[i].line || magnitude(&w->line_totals.items[i]) < least) continue;
+        if (!w->kept_lines[i]) continue;
         put(w, comma);
         put(w, "[");
         csni_profile_put_decimal(w->out, page_string(w, w->lines.items[i].file));
@@ -323,6 +360,8 @@ static void put_title(struct page_writer *w, const char *title) {
     }
     put(w, "],\"left_out\":");
     csni_profile_put_decimal(w->out, (int64_t)w->left_out);
+    put(w, ",\"lines_left_out\":");
+    csni_profile_put_decimal(w->out, (int64_t)w->lines_left_out);
 }
 
 static void put_data(struct page_writer *w, const char *title) {
@@ -358,14 +397,17 @@ csn_status csni_html_write(struct csn_profile *p, struct profile_out *out, const
     w.page_nodes = csni_alloc_zeroed(p->alloc, p->nodes.count, sizeof *w.page_nodes);
     w.failed = !w.string_numbers || !w.page_nodes;
     if (!w.failed) build_page(&w);
-    const size_t node_count = w.nodes.count;
+    const size_t node_count = w.nodes.count, line_count = w.lines.count;
     w.kept = csni_alloc_zeroed(p->alloc, node_count + 1, sizeof *w.kept);
-    w.failed |= !w.kept;
+    w.kept_lines = csni_alloc_zeroed(p->alloc, line_count + 1, sizeof *w.kept_lines);
+    w.failed |= !w.kept || !w.kept_lines;
     if (!w.failed) choose_nodes(&w);
+    if (!w.failed) choose_lines(&w);
     if (!w.failed) put_page(&w, title);
     csni_free(p->alloc, w.string_numbers, w.profile_strings * sizeof *w.string_numbers);
     csni_free(p->alloc, w.page_nodes, p->nodes.count * sizeof *w.page_nodes);
     csni_free(p->alloc, w.kept, (node_count + 1) * sizeof *w.kept);
+    csni_free(p->alloc, w.kept_lines, (line_count + 1) * sizeof *w.kept_lines);
     csni_vec_deinit(&w.functions);
     csni_vec_deinit(&w.nodes);
     csni_vec_deinit(&w.selfs);

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from chromium import page  # noqa: F401
+from profile_bytes import message, packed
 from test_profile import PERF, symbols  # noqa: F401
 
 SCRIPT = "</script><b id=broken>&"
@@ -55,6 +56,38 @@ def test_sizes_beyond_64_bits(callsign, tmp_path):
     assert all(parent < i for i, parent in enumerate(data["parent"]) if i)
     chains = {(names[i], names[data["parent"][i]]) for i in range(1, len(names))}
     assert chains == {(f"f{i}", "main") for i in range(4)} | {("main", names[0]), ("last", names[0]), ("end", "last")}
+
+
+@pytest.mark.parametrize("count, sizes, left_out", [(99999, 1, 0), (100000, 1, 1), (100001, 1, 2), (120000, 3, 20001)])
+def test_the_smallest_calls_are_left_out(callsign, tmp_path, count, sizes, left_out):
+    """Of calls of one size, all were left out if there was one too many. main is a call, too."""
+    (tmp_path / "in.folded").write_text("".join(f"main;f{i} {1 + i % sizes}\n" for i in range(count)))
+    callsign.good("profile", tmp_path / "in.folded", "-o", tmp_path / "out.html", "--no-search", "-q")
+    data = data_of(tmp_path / "out.html")
+    assert len(data["parent"]) - 1 == count + 1 - left_out and data["left_out"] == left_out
+    assert all(parent < i for i, parent in enumerate(data["parent"]) if i)
+    names = [data["strings"][data["functions"][f][0]] for f in data["func"]]
+    ranked = sorted(range(count), key=lambda i: (-(i % sizes), i))[:count - left_out]
+    assert set(names[1:]) == {"main"} | {f"f{i}" for i in ranked}
+    assert sum(value[0] for value in data["self"]) == sum(1 + i % sizes for i in range(count))
+
+
+@pytest.mark.parametrize("count, kept", [(20000, 20000), (20001, 20000), (25000, 20000)])
+def test_the_smallest_lines_are_left_out(callsign, tmp_path, count, kept):
+    """Lines of one size were all left out, and not counted."""
+    strings = ["", "samples", "count", "f", "/src/f.c"]
+    data = message((1, message((1, 1), (2, 2))))
+    for i in range(1, count + 1):
+        data += message((2, message((1, packed([i])), (2, packed([1 + (i == count)])))))
+        data += message((4, message((1, i), (4, message((1, 1), (2, i))))))
+    data += message((5, message((1, 1), (2, 3), (4, 4)))) + b"".join(message((6, text)) for text in strings)
+    (tmp_path / "in.pb").write_bytes(data)
+    callsign.good("profile", tmp_path / "in.pb", "-o", tmp_path / "out.html", "--no-search", "-q")
+    page_data = data_of(tmp_path / "out.html")
+    lines = [line[1] for line in page_data["lines"]]
+    assert lines == list(range(1, kept + 1 if kept == count else kept)) + ([] if kept == count else [count])
+    assert page_data["lines_left_out"] == count - kept and page_data["left_out"] == 0
+    assert [(own, total) for _, own, total in page_data["files"]] == [([count + 1], [count + 1])]
 
 
 def rows(page, table):  # noqa: F811
