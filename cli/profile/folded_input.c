@@ -140,6 +140,9 @@ static bool add_samples(struct csn_profile *profile, const struct folded_counts 
     return true;
 }
 
+/* Scripts for flame graphs know no comments: what they leave out has no count. */
+static bool is_comment(struct csn_str line) { return line.ptr[0] == '#' && !folded_count_at(line); }
+
 bool profile_read_folded(struct csn_profile *profile, struct stack_session *session, struct line_input *input, const char *path) {
     struct profile_frames frames;
     struct csn_str line;
@@ -153,7 +156,7 @@ bool profile_read_folded(struct csn_profile *profile, struct stack_session *sess
             cli_error(path, "%s", input->no_memory ? "out of memory" : strerror(input->os_error));
             break;
         }
-        if (!text.len || text.ptr[0] == '#') continue;
+        if (!text.len || (is_comment(text) && result == LINE_WHOLE)) continue;
         if (result == LINE_PART) {
             cli_error(path, "line %llu is too long: need at most %zu bytes", (unsigned long long)input->line + 1, input->max);
             result = LINE_FAILED;

@@ -80,6 +80,11 @@ static bool is_text(const struct profile_head *head) {
     return head->end && head->bytes[0] != '{';
 }
 
+/* As headers of perf script, which may end in a number. "#main;area 12" is a stack. */
+static bool is_comment(struct csn_str line, bool is_cut) {
+    return line.len && line.ptr[0] == '#' && (line.len == 1 || line.ptr[1] == ' ' || !(is_cut || is_folded_line(line)));
+}
+
 static enum profile_kind detect_text(const struct profile_head *head) {
     struct csn_str rest = { head->bytes, head->end };
     while (rest.len) {
@@ -87,9 +92,9 @@ static enum profile_kind detect_text(const struct profile_head *head) {
         size_t size = end ? (size_t)(end - rest.ptr) : rest.len;
         struct csn_str line = line_text((struct csn_str){ rest.ptr, size });
         const bool is_cut = !end && head->end == HEAD_SIZE; /* a deep stack: lines of perf script are short */
-        if (is_cut && line.ptr[0] != '#' && line.ptr[0] != ' ' && line.ptr[0] != '\t') return PROFILE_KIND_FOLDED;
+        if (is_cut && !is_comment(line, true) && line.ptr[0] != ' ' && line.ptr[0] != '\t') return PROFILE_KIND_FOLDED;
         if (is_line_of_perf(line)) return PROFILE_KIND_PERF;
-        if (line.len && line.ptr[0] != '#') return is_folded_line(line) ? PROFILE_KIND_FOLDED : PROFILE_KIND_PERF;
+        if (line.len && !is_comment(line, is_cut)) return is_folded_line(line) ? PROFILE_KIND_FOLDED : PROFILE_KIND_PERF;
         rest = (struct csn_str){ rest.ptr + size + (end != NULL), rest.len - size - (end != NULL) };
     }
     return PROFILE_KIND_PERF;

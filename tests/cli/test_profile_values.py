@@ -349,3 +349,23 @@ def test_allocations_of_firefox_are_counted(callsign, tmp_path):
     table = {"length": 3, "time": [1, 2, 3], "weight": [8, 8, -8], "weightType": "bytes", "stack": [0, 0, 0]}
     given["threads"][0].update(nativeAllocations=table, jsAllocations={**table, "length": 2}, markers={"length": 1})
     assert "6 markers, counters and allocations of the input are left out" in profile_of(callsign, tmp_path, json.dumps(given), "out.pb")[1]
+
+
+# ---- folded stacks ----
+
+
+@pytest.mark.parametrize("root", ["#main", "#", "# main", "#" * 20000, "##;#", "#include <a>"])
+def test_roots_that_look_like_comments(callsign, tmp_path, root):
+    """flamegraph.pl and inferno know no comments: what they leave out has no count. These stacks were lost without a word."""
+    text = f"{root};leaf 3\n{root} 1\nb;leaf 4\n" if root == "# main" else f"{root};leaf 3\n{root} 1\n"
+    once = profile_of(callsign, tmp_path, text, "out.folded", "-q", *(["--from", "folded"] if root == "# main" else []))
+    assert sorted(once[0].decode().splitlines()) == sorted(text.splitlines()) and once[1] == ""
+    binary, _ = profile_of(callsign, tmp_path, text, "out.pb", "-q", *(["--from", "folded"] if root == "# main" else []))
+    assert sorted(profile_of(callsign, tmp_path, binary, "again.folded", "-q")[0].decode().splitlines()) == sorted(text.splitlines())
+
+
+def test_comments_of_folded_stacks(callsign, tmp_path):
+    """Those without a count; those of perf script --header may end in a number."""
+    assert profile_of(callsign, tmp_path, "# made by hand\n#!/bin/x\n#\nmain;leaf 3\n", "out.folded", "-q") == (b"main;leaf 3\n", "")
+    header = "# ========\n# nrcpus online : 2\n#\napp 1/1 1.0:     1 cycles: \n\t            1004 leaf (/nowhere/app)\n\n"
+    assert profile_of(callsign, tmp_path, header, "out.folded", "-q") == (b"leaf 1\n", "")
