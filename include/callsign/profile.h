@@ -170,7 +170,7 @@ struct csn_profile_counts {
 
 /* Fills in functions, files, lines and inlined calls. Each distinct (module, address) is looked up once, in address order;
  * stacks with merged functions are answered whole (csn_symbolicator_answer()). What an index knows replaces what the
- * input said; other locations stay as they are.
+ * input said; other locations stay as they are. The line where a function begins, and columns, stay as the input has them.
  * store: finds the indexes; the profile uses them during this call only.
  * out: may be NULL. CSN_OK, also if nothing was found; CSN_E_MEMORY. */
 CSN_API csn_status csn_profile_symbolicate(struct csn_profile *profile, struct csn_store *store,

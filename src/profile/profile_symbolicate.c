@@ -4,6 +4,7 @@
 #include "base/core/sized.h"
 #include "base/hash.h"
 #include "process/process_private.h"
+#include "profile/profile_given.h"
 #include "profile/profile_places.h"
 
 #include <callsign/inspect.h>
@@ -36,6 +37,7 @@ struct symbolication {
     CSNI_VEC(uint32_t) path;        /* nodes of one stack, innermost first */
     CSNI_VEC(struct variant) variants;
     struct csni_profile_table variant_table;
+    struct profile_given given;     /* what the inputs say of functions and columns */
     struct csni_buffer text;
     bool *is_merged;                /* by location */
     size_t merged_count;
@@ -277,7 +279,8 @@ static csn_status file_string(struct symbolication *s, const struct csn_frame *f
     return csni_profile_string(s->p, (struct csn_str){ (char *)s->text.bytes, s->text.size }, out, s->err);
 }
 
-static csn_status add_frame_line(struct symbolication *s, const struct csn_frame *frame, bool inlined) {
+/* Where the function begins and the column, no index knows: they stay as the inputs have them. */
+static csn_status add_frame_line(struct symbolication *s, const struct csn_frame *frame, uint32_t location, bool inlined) {
     struct profile_function function = { .name = 0 };
     struct profile_line line = { .line = frame->line, .inlined = inlined };
     uint32_t stored;
@@ -285,6 +288,8 @@ static csn_status add_frame_line(struct symbolication *s, const struct csn_frame
     CSNI_TRY(shown_name(s, stored, &function.name));
     function.system_name = stored == function.name ? 0 : stored;
     if (frame->base.len) CSNI_TRY(file_string(s, frame, &function.file));
+    function.start_line = csni_profile_given_start(&s->given, location, &function);
+    line.column = csni_profile_given_column(&s->given, location, &function, line.line);
     CSNI_TRY(csni_profile_function(s->p, &function, &line.function, s->err));
     return csni_profile_push_line(s->p, &line, s->err);
 }
@@ -299,12 +304,13 @@ static csn_status keep_inlined(struct symbolication *s, const struct csn_stack_a
     return CSN_OK;
 }
 
-/* The answer's frames become the location's lines. */
-static csn_status take_frames(struct symbolication *s, const struct csn_stack_answer *answer, struct profile_location *out) {
+/* The answer's frames become the lines of `out`, which is the location with this number, or made of it. */
+static csn_status take_frames(struct symbolication *s, const struct csn_stack_answer *answer, uint32_t location,
+                              struct profile_location *out) {
     const uint32_t first_line = (uint32_t)s->p->lines.count;
     CSNI_TRY(keep_inlined(s, answer, out));
     for (uint32_t k = 0; k < answer->frame_count; k++)
-        CSNI_TRY(add_frame_line(s, &answer->frames[k], k + 1 < answer->frame_count));
+        CSNI_TRY(add_frame_line(s, &answer->frames[k], location, k + 1 < answer->frame_count));
     out->first_line = first_line;
     out->line_count = (uint32_t)s->p->lines.count - first_line;
     return CSN_OK;
@@ -321,7 +327,7 @@ static csn_status answer_place(struct symbolication *s, const struct place *plac
     const struct csn_stack_frame frame = { place->addr, place->module, (flags ? flags : CSN_STACK_EXACT) | CSN_STACK_ADDRESS };
     CSNI_TRY(csn_symbolicator_answer(s->symbolicator, &frame, 1, &answer, s->err));
     if (!is_named(answer)) return CSN_OK;
-    CSNI_TRY(take_frames(s, answer, &location));
+    CSNI_TRY(take_frames(s, answer, place->location, &location));
     location.flags = flags;
     s->counts.named++;
     if (answer->candidate_count > 1) {
@@ -363,7 +369,7 @@ static csn_status variant_of(struct symbolication *s, uint32_t location, const s
     }
     struct profile_location made = s->p->locations.items[location];
     made.flags &= ~(uint32_t)LOCATION_FOLDED;
-    CSNI_TRY(take_frames(s, answer, &made));
+    CSNI_TRY(take_frames(s, answer, location, &made));
     CSNI_TRY(csni_profile_push_location(s->p, &made, &variant.result, s->err));
     *out = variant.result;
     number = (uint32_t)s->variants.count;
@@ -436,6 +442,7 @@ static csn_status symbolicate(struct symbolication *s, struct csn_store *store) 
     options.allocator = s->p->alloc;
     CSNI_TRY(csn_symbolicator_create(&options, &s->symbolicator, s->err));
     CSNI_TRY(find_modules(s, store));
+    CSNI_TRY(csni_profile_given_init(&s->given, s->p, s->err));
     s->is_merged = csni_alloc_zeroed(s->p->alloc, count, sizeof *s->is_merged);
     s->addrs = csni_alloc_zeroed(s->p->alloc, count, sizeof *s->addrs);
     csn_status status = s->is_merged && s->addrs ? CSN_OK : fail_no_memory(s);
@@ -470,6 +477,7 @@ csn_status csn_profile_symbolicate(struct csn_profile *p, struct csn_store *stor
     csni_vec_deinit(&s.path);
     csni_vec_deinit(&s.variants);
     csni_profile_table_deinit(&s.variant_table);
+    csni_profile_given_deinit(&s.given);
     csni_buffer_deinit(&s.text);
     if (status == CSN_OK && out) *out = s.counts;
     return status;

@@ -107,6 +107,45 @@ def test_go_tool_pprof(judged, tmp_path):
     assert "shapes::Shape::area" in top and "(inline)" in top
 
 
+GO = """package main
+
+import (
+	"os"
+	"runtime/pprof"
+)
+
+func fib(n int) int {
+	if n < 2 {
+		return n
+	}
+	return fib(n-1) + fib(n-2)
+}
+
+func main() {
+	out, _ := os.Create("cpu.pb.gz")
+	pprof.StartCPUProfile(out)
+	for i := 30; fib(i) < 60000000; i++ {
+	}
+	pprof.StopCPUProfile()
+	out.Close()
+}
+"""
+
+
+def test_go_optimizes_with_ours(callsign, tmp_path):
+    """The program's index does not know where functions begin: the profile's first lines were gone, without which Go takes none."""
+    go = need("go")
+    (tmp_path / "fib.go").write_text(GO)
+    subprocess.run([go, "build", "-o", "fib", "fib.go"], cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run([tmp_path / "fib"], cwd=tmp_path, check=True)
+    callsign.good("profile", tmp_path / "cpu.pb.gz", "-o", tmp_path / "out.pb.gz", "--offline", "--no-cache")
+    hot = []
+    for name in ("cpu.pb.gz", "out.pb.gz"):
+        subprocess.run([go, "tool", "preprofile", "-i", name, "-o", "pre"], cwd=tmp_path, check=True, capture_output=True)
+        hot.append((tmp_path / "pre").read_text())
+    assert "main.fib" in hot[0] and hot[1] == hot[0]
+
+
 def test_opentelemetry_reads_ours(callsign, judged, tmp_path):
     pytest.importorskip("opentelemetry.proto.profiles.v1development.profiles_pb2", reason="opentelemetry-proto (PyPI) is not installed")
     from opentelemetry.proto.profiles.v1development import profiles_pb2

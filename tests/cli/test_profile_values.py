@@ -4,6 +4,7 @@ import struct
 
 import pytest
 
+import gsym_make
 from profile_bytes import Pprof, dict_of, fields, message, packed, pprof
 
 HIGHEST = 2**63 - 1
@@ -193,6 +194,39 @@ def test_lines_that_do_not_fit(callsign, tmp_path, make):
     assert (kept, first_lines) == ([(0, 5), (0, 0), (2**32 - 1, 0), (7, 8)], [3, 4, 0, 0])
     assert "\n6 lines and columns of the input do not fit into 32 bits, and are not known\n" in told
     assert "32 bits" not in profile_of(callsign, tmp_path, make([(7, 8, 9)]), "out.pb")[1]
+
+
+def first_lines_and_columns(data):
+    """{name: [(first line, [(line, column)]) of each function]}"""
+    profile, found = Pprof(data), {}
+    for f in (dict_of(value) for number, value in fields(data) if number == 5):
+        lines = [dict_of(line) for number, value in fields(data) if number == 4 for line in dict_of(value).get(4, [])]
+        found.setdefault(profile.functions[f[1][0]]["name"], []).append((f.get(5, [0])[0], [(line.get(2, [0])[0], line.get(3, [0])[0]) for line in lines if line[1] == f[1]]))
+    return found
+
+
+@pytest.mark.parametrize("middle", [None, "m.otlp", "m.json"])
+def test_first_lines_and_columns_stay_where_an_index_names(callsign, tmp_path, middle):
+    """They were 0: no index knows them. A column is one of the line at that place."""
+    gsym_make.write(tmp_path / "app.gsym", [
+        {"start": 0x1000, "size": 0x40, "name": "_Z5outerv", "line": 10, "inlined": [{"offset": 0, "size": 0x10, "name": "inner", "call_line": 12}]},
+        {"start": 0x2000, "size": 0x40, "name": "twice", "line": 40}, {"start": 0x3000, "size": 0x40, "name": "main", "line": 50}])
+    functions = [("inner", "", "/src/a.c", 7), ("outer()", "_Z5outerv", "/src/a.c", 8), ("twice", "", "", 30), ("twice", "", "", 31), ("main", "", "/build/main.cc", 45)]
+    strings = ["", "samples", "count", "/nowhere/app"]
+    number = lambda text: strings.index(text) if text in strings else strings.append(text) or len(strings) - 1
+    tables = b"".join(message((5, message((1, i + 1), (2, number(f[0])), (3, number(f[1])), (4, number(f[2])), (5, f[3])))) for i, f in enumerate(functions))
+    places = [(0x1004, [(1, 10, 5), (2, 12, 6)]), (0x2004, [(3, 40, 3), (4, 41, 4)]), (0x3004, []), (0x9004, [(5, 45, 2)]), (0x2008, []), (0x3008, [(5, 51, 9)])]
+    for i, (address, lines) in enumerate(places):
+        tables += message((4, message((1, i + 1), (2, 1), (3, address), *[(4, message((1, line[0]), (2, line[1]), (3, line[2]))) for line in lines])))
+    source = (message((1, message((1, 1), (2, 2))), (2, message((1, packed(range(1, 7))), (2, packed([1])))), (3, message((1, 1), (5, 3)))) + tables
+              + b"".join(message((6, text)) for text in strings))
+    if middle:
+        source = profile_of(callsign, tmp_path, source, middle)[0]
+    data, _ = profile_of(callsign, tmp_path, source, "out.pb", "-s", tmp_path)
+    found = first_lines_and_columns(data)
+    assert found["inner"] == [(7, [(10, 5)])] and found["outer()"] == [(8, [(12, 6)])]
+    assert sorted(found["twice"]) == [(0, [(40, 0)]), (30, [(40, 3)])]  # two functions are called so: which it is tells the location alone
+    assert sorted(found["main"]) == [(45, [(45, 2)]), (45, [(50, 0), (50, 0)])]  # the index tells another line, and another folder
 
 
 # ---- times, and samples without values ----
