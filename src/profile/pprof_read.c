@@ -25,6 +25,11 @@ struct raw_mapping {
 struct raw_type {
     uint64_t type, unit;
 };
+struct value_count {
+    bool is_known;
+    uint32_t count;
+    uint64_t off;                /* of the sample */
+};
 /* Numbers by id: a table for ids of any size. */
 struct id_map {
     struct csni_profile_table table;
@@ -51,6 +56,7 @@ struct pprof_reader {
     CSNI_VEC(struct profile_label) label;
     CSNI_VEC(uint64_t) comments;
     uint32_t first_value, most_values;
+    struct value_count first_count, other_count; /* of the first sample, and of the first that has another number of values */
     uint64_t field_off;          /* of the field that is being read */
     struct raw_type period_type;
     uint64_t period, time_ns, duration_ns, default_type, drop_frames, keep_frames, doc_url;
@@ -66,6 +72,23 @@ static csn_status fail_field(struct pprof_reader *r, const char *what, const str
                      (size_t)(c->end - c->begin), (unsigned long long)(c->failed ? c->failed_at : csni_cursor_off(c)));
 }
 
+static csn_status fail_concatenated(struct pprof_reader *r, const char *what, uint64_t id) {
+    return csni_fail(r->err, CSN_E_FORMAT, SECTION, r->field_off,
+                     "%s %llu comes a second time: two profiles, one behind the other? Each is an input of its own", what,
+                     (unsigned long long)id);
+}
+
+/* A number or bytes: a field of another type is damaged, and what it has instead is something else. */
+static uint64_t number_of(struct csni_cursor *c, const struct proto_field *field) {
+    if (field->type != PROTO_VARINT) csni_cursor_fail(c);
+    return field->value;
+}
+
+static bool is_message(struct csni_cursor *c, const struct proto_field *field) {
+    if (field->type != PROTO_BYTES) csni_cursor_fail(c);
+    return field->type == PROTO_BYTES;
+}
+
 /* ---- ids ---- */
 
 static bool id_equals(const void *context, uint32_t number, const void *key) {
@@ -79,6 +102,18 @@ static bool find_id(const struct id_map *map, uint64_t id, uint32_t *out) {
 
 static bool add_id(struct id_map *map, uint64_t id) {
     return csni_vec_push(&map->ids, id) && csni_profile_table_add(&map->table, csni_hash_u64(id), (uint32_t)map->ids.count - 1);
+}
+
+static csn_status check_id(struct pprof_reader *r, const char *what, uint64_t id, bool is_known) {
+    if (!id) return csni_fail(r->err, CSN_E_FORMAT, SECTION, r->field_off, "%s has the id 0, which stands for none", what);
+    return is_known ? fail_concatenated(r, what, id) : CSN_OK;
+}
+
+/* The id of a mapping or a function. */
+static csn_status define_id(struct pprof_reader *r, struct id_map *map, const char *what, uint64_t id) {
+    uint32_t number;
+    CSNI_TRY(check_id(r, what, id, find_id(map, id, &number)));
+    return add_id(map, id) ? CSN_OK : fail_memory(r);
 }
 
 /* The profile's location of an id; one that is not known yet is made. */
@@ -120,8 +155,9 @@ static csn_status add_sample_value(struct pprof_reader *r, uint64_t value) {
 static csn_status add_sample_numbers(struct pprof_reader *r, const struct proto_field *field,
                                      csn_status add(struct pprof_reader *r, uint64_t value)) {
     uint64_t value;
-    if (field->type != PROTO_BYTES) return add(r, field->value);
     struct csni_cursor packed = csni_cursor_at(field->bytes, false);
+    if (field->type == PROTO_VARINT) return add(r, field->value);
+    if (!is_message(&packed, field)) return fail_field(r, "a list of numbers", &packed);
     while (csni_proto_next_number(&packed, &value)) CSNI_TRY(add(r, value));
     return packed.failed ? fail_field(r, "a list of numbers", &packed) : CSN_OK;
 }
@@ -134,10 +170,10 @@ static csn_status read_label(struct pprof_reader *r, struct csni_span bytes) {
     struct profile_label label = { .key = 0 };
     struct proto_field field;
     while (csni_proto_next(&c, &field)) {
-        if (field.number == 1) label.key = label_string(field.value);
-        if (field.number == 2) label.text = label_string(field.value);
-        if (field.number == 3) label.number = (int64_t)field.value;
-        if (field.number == 4) label.unit = label_string(field.value);
+        if (field.number == 1) label.key = label_string(number_of(&c, &field));
+        if (field.number == 2) label.text = label_string(number_of(&c, &field));
+        if (field.number == 3) label.number = (int64_t)number_of(&c, &field);
+        if (field.number == 4) label.unit = label_string(number_of(&c, &field));
     }
     if (c.failed) return fail_field(r, "a label", &c);
     return csni_vec_push(&r->label, label) ? CSN_OK : fail_memory(r);
@@ -150,9 +186,16 @@ static csn_status read_sample_fields(struct pprof_reader *r, struct csni_span by
     while (csni_proto_next(&c, &field)) {
         if (field.number == 1) CSNI_TRY(add_sample_numbers(r, &field, add_location_id));
         if (field.number == 2) CSNI_TRY(add_sample_numbers(r, &field, add_sample_value));
-        if (field.number == 3 && field.type == PROTO_BYTES) CSNI_TRY(read_label(r, field.bytes));
+        if (field.number == 3 && is_message(&c, &field)) CSNI_TRY(read_label(r, field.bytes));
     }
     return c.failed ? fail_field(r, "a sample", &c) : CSN_OK;
+}
+
+/* The types of values may still come: what does not fit is told then. */
+static void note_value_count(struct pprof_reader *r, uint32_t count) {
+    const struct value_count own = { true, count, r->field_off };
+    if (!r->first_count.is_known) r->first_count = own;
+    else if (!r->other_count.is_known && count != r->first_count.count) r->other_count = own;
 }
 
 static csn_status read_sample(struct pprof_reader *r, struct csni_span bytes) {
@@ -161,6 +204,7 @@ static csn_status read_sample(struct pprof_reader *r, struct csni_span bytes) {
     CSNI_TRY(csn_profile_add_stack(r->p, r->stack.items, r->stack.count, &row.stack, r->err));
     CSNI_TRY(csni_profile_label_set(r->labels, r->label.items, r->label.count, &row.labels, r->err));
     const uint32_t count = (uint32_t)r->values.count;
+    note_value_count(r, count);
     if (count > r->most_values) {
         r->most_values = count;
         if (!csni_profile_widen_values(r->p, r->first_value + count)) return fail_memory(r);
@@ -177,8 +221,8 @@ static csn_status read_type(struct pprof_reader *r, struct csni_span bytes, stru
     struct csni_cursor c = csni_cursor_at(bytes, false);
     struct proto_field field;
     while (csni_proto_next(&c, &field)) {
-        if (field.number == 1) out->type = field.value;
-        if (field.number == 2) out->unit = field.value;
+        if (field.number == 1) out->type = number_of(&c, &field);
+        if (field.number == 2) out->unit = number_of(&c, &field);
     }
     return c.failed ? fail_field(r, "a type of values", &c) : CSN_OK;
 }
@@ -195,9 +239,10 @@ static csn_status read_mapping(struct pprof_reader *r, struct csni_span bytes) {
     uint64_t *const fields[] = { &mapping.id, &mapping.start, &mapping.end, &mapping.file_off, &mapping.path, &mapping.build_id };
     struct proto_field field;
     while (csni_proto_next(&c, &field))
-        if (field.number <= sizeof fields / sizeof fields[0]) *fields[field.number - 1] = field.value;
+        if (field.number <= sizeof fields / sizeof fields[0]) *fields[field.number - 1] = number_of(&c, &field);
     if (c.failed) return fail_field(r, "a mapping", &c);
-    return csni_vec_push(&r->mappings, mapping) && add_id(&r->mapping_ids, mapping.id) ? CSN_OK : fail_memory(r);
+    CSNI_TRY(define_id(r, &r->mapping_ids, "mapping", mapping.id));
+    return csni_vec_push(&r->mappings, mapping) ? CSN_OK : fail_memory(r);
 }
 
 static csn_status read_function(struct pprof_reader *r, struct csni_span bytes) {
@@ -206,10 +251,11 @@ static csn_status read_function(struct pprof_reader *r, struct csni_span bytes) 
     uint64_t *const fields[] = { &function.id, &function.name, &function.system_name, &function.file, &function.start_line };
     struct proto_field field;
     while (csni_proto_next(&c, &field))
-        if (field.number <= sizeof fields / sizeof fields[0]) *fields[field.number - 1] = field.value;
+        if (field.number <= sizeof fields / sizeof fields[0]) *fields[field.number - 1] = number_of(&c, &field);
     if (c.failed) return fail_field(r, "a function", &c);
+    CSNI_TRY(define_id(r, &r->function_ids, "function", function.id));
     function.start_line = csni_profile_line_number(r->p, function.start_line);
-    return csni_vec_push(&r->functions, function) && add_id(&r->function_ids, function.id) ? CSN_OK : fail_memory(r);
+    return csni_vec_push(&r->functions, function) ? CSN_OK : fail_memory(r);
 }
 
 static csn_status read_location_line(struct pprof_reader *r, struct csni_span bytes) {
@@ -217,9 +263,9 @@ static csn_status read_location_line(struct pprof_reader *r, struct csni_span by
     struct raw_line line = { 0, 0, 0 };
     struct proto_field field;
     while (csni_proto_next(&c, &field)) {
-        if (field.number == 1) line.function = field.value;
-        if (field.number == 2) line.line = csni_profile_line_number(r->p, field.value);
-        if (field.number == 3) line.column = csni_profile_line_number(r->p, field.value);
+        if (field.number == 1) line.function = number_of(&c, &field);
+        if (field.number == 2) line.line = csni_profile_line_number(r->p, number_of(&c, &field));
+        if (field.number == 3) line.column = csni_profile_line_number(r->p, number_of(&c, &field));
     }
     if (c.failed) return fail_field(r, "a line", &c);
     return csni_vec_push(&r->lines, line) ? CSN_OK : fail_memory(r);
@@ -232,16 +278,17 @@ static csn_status read_location(struct pprof_reader *r, struct csni_span bytes) 
     uint64_t id = 0, address = 0;
     uint32_t location;
     while (csni_proto_next(&c, &field)) {
-        if (field.number == 1) id = field.value;
-        if (field.number == 2) raw.mapping = field.value;
-        if (field.number == 3) address = field.value;
-        if (field.number == 4 && field.type == PROTO_BYTES) CSNI_TRY(read_location_line(r, field.bytes));
-        if (field.number == 5) raw.is_folded = field.value;
+        if (field.number == 1) id = number_of(&c, &field);
+        if (field.number == 2) raw.mapping = number_of(&c, &field);
+        if (field.number == 3) address = number_of(&c, &field);
+        if (field.number == 4 && is_message(&c, &field)) CSNI_TRY(read_location_line(r, field.bytes));
+        if (field.number == 5) raw.is_folded = number_of(&c, &field);
     }
     if (c.failed) return fail_field(r, "a location", &c);
     if (r->lines.count > UINT32_MAX) return csni_fail(r->err, CSN_E_LIMIT, SECTION, r->field_off, "more than %u lines", UINT32_MAX);
     raw.line_count = (uint32_t)r->lines.count - raw.first_line;
     CSNI_TRY(location_of_id(r, id, &location));
+    CSNI_TRY(check_id(r, "location", id, r->locations.items[location - r->first_location].is_defined));
     r->p->locations.items[location].value = address;
     r->locations.items[location - r->first_location] = raw;
     return CSN_OK;
@@ -269,6 +316,7 @@ static csn_status read_message(struct pprof_reader *r, uint32_t number, struct c
 static csn_status read_number(struct pprof_reader *r, uint32_t number, uint64_t value) {
     if (number == 7) r->drop_frames = value;
     if (number == 8) r->keep_frames = value;
+    if (number == 9 && r->time_ns) return fail_concatenated(r, "a time,", r->time_ns); /* pprof's sign of two profiles, too */
     if (number == 9) r->time_ns = value;
     if (number == 10) r->duration_ns = value;
     if (number == 12) r->period = value;
@@ -289,7 +337,7 @@ static csn_status read_packed_comments(struct pprof_reader *r, struct csni_span 
 
 /* One field. Its tag and size are in the window, the rest is fetched. */
 static csn_status read_field(struct pprof_reader *r) {
-    enum { HEAD_MAX = 2 * PROTO_VARINT_MAX };
+    enum { HEAD_MAX = 2 * PROTO_VARINT_MAX, FIELD_MAX = (1 << 29) - 1 };
     struct csni_profile_stream *s = r->stream;
     CSNI_TRY(csni_profile_stream_need(s, HEAD_MAX, r->err));
     r->field_off = s->off;
@@ -297,6 +345,9 @@ static csn_status read_field(struct pprof_reader *r) {
     const uint64_t tag = csni_cursor_uleb(&c);
     const uint32_t type = tag & 7, number = (uint32_t)(tag >> 3);
     uint64_t value = 0;
+    if (!c.failed && (!(tag >> 3) || tag >> 3 > FIELD_MAX || !csni_pprof_has_type(number, type)))
+        return csni_fail(r->err, CSN_E_FORMAT, SECTION, s->off, "no field of a profile has the number %llu and the type %u",
+                         (unsigned long long)(tag >> 3), type);
     if (type == PROTO_VARINT || type == PROTO_BYTES) value = csni_cursor_uleb(&c);
     else if (type == PROTO_FIXED64 || type == PROTO_FIXED32) csni_cursor_skip(&c, type == PROTO_FIXED64 ? 8 : 4);
     else return csni_fail(r->err, CSN_E_FORMAT, SECTION, s->off, "field %u has the type %u, need 0, 1, 2 or 5", number, type);
@@ -382,14 +433,20 @@ static csn_status resolve_location(struct pprof_reader *r, size_t number) {
     return CSN_OK;
 }
 
+static csn_status check_value_counts(struct pprof_reader *r) {
+    const struct value_count *wrong = r->first_count.count != r->types.count ? &r->first_count : &r->other_count;
+    if (!wrong->is_known) return CSN_OK;
+    return csni_fail(r->err, CSN_E_FORMAT, SECTION, wrong->off, "a sample has %u values, but %zu types of values are declared",
+                     wrong->count, r->types.count);
+}
+
 /* The values stand behind those of other inputs, until their types are known. */
 static csn_status resolve_types(struct pprof_reader *r) {
     struct csn_profile *p = r->p;
     uint32_t places[PROFILE_VALUE_TYPES_MAX] = { 0 }, type, unit;
-    if (r->types.count < r->most_values)
-        return csni_fail(r->err, CSN_E_FORMAT, SECTION, r->stream->off,
-                         "samples have %u values, but %zu types of values are declared", r->most_values,
-                         r->types.count);
+    CSNI_TRY(check_value_counts(r));
+    if (r->first_count.is_known && !r->types.count)
+        return csni_fail(r->err, CSN_E_FORMAT, SECTION, r->first_count.off, "a sample, but no types of values are declared");
     for (size_t i = 0; i < r->types.count; i++) {
         uint32_t place;
         CSNI_TRY(string_of(r, r->types.items[i].type, "a type of values", &type));

@@ -68,19 +68,15 @@ static bool next_varint(struct csni_cursor *c, uint64_t *out) {
  * one of Profile, with its wire type; there must be one more after the first. Text does not pass: of "PERFILE2", the
  * second field is a number of bytes. */
 static bool has_pprof_fields(struct csni_span bytes) {
-    enum { FIRST_NUMBER = 7, PERIOD_TYPE = 11, COMMENT = 13, LAST_FIELD = 15 };
     struct csni_cursor c = csni_cursor_at(bytes, false);
     size_t count = 0;
     while (csni_cursor_left(&c)) {
         uint64_t tag, value;
         if (!next_varint(&c, &tag)) break;
-        const uint64_t number = tag >> 3, type = tag & 7;
-        const bool is_message = number < FIRST_NUMBER || number == PERIOD_TYPE;
-        if (!number || number > LAST_FIELD || (type != PROTO_BYTES && type != PROTO_VARINT)) return false;
-        if (number != COMMENT && is_message != (type == PROTO_BYTES)) return false;
+        if (!(tag >> 3) || tag >> 3 > PPROF_LAST_FIELD || !csni_pprof_has_type((uint32_t)(tag >> 3), tag & 7)) return false;
         if (!next_varint(&c, &value)) break;
         count++;
-        if (type == PROTO_BYTES) csni_cursor_skip(&c, value);
+        if ((tag & 7) == PROTO_BYTES) csni_cursor_skip(&c, value);
     }
     return count > 1;
 }

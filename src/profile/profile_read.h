@@ -4,11 +4,20 @@
 
 #include "profile/profile_private.h"
 #include "profile/profile_stream.h"
+#include "profile/proto_wire.h"
 
 csn_status csni_pprof_read(struct csn_profile *profile, struct csni_profile_stream *stream, struct csn_error *err);
 csn_status csni_otlp_read(struct csn_profile *profile, struct csni_span bytes, struct csn_error *err);
 csn_status csni_otlp_json_read(struct csn_profile *profile, struct csni_span text, struct csn_error *err);
 csn_status csni_firefox_read(struct csn_profile *profile, struct csni_span text, struct csn_error *err);
+
+/* Whether a field of pprof's Profile has the type of the schema, in which comments may be packed. Others are not known. */
+enum { PPROF_FIRST_NUMBER = 7, PPROF_PERIOD_TYPE = 11, PPROF_COMMENT = 13, PPROF_LAST_FIELD = 15 };
+static inline bool csni_pprof_has_type(uint32_t number, uint32_t type) {
+    const bool is_message = number < PPROF_FIRST_NUMBER || number == PPROF_PERIOD_TYPE;
+    if (number > PPROF_LAST_FIELD || (number == PPROF_COMMENT && type == PROTO_BYTES)) return true;
+    return type == (is_message ? PROTO_BYTES : PROTO_VARINT);
+}
 
 /* A module whose build id is a text: hexadecimal digits of either case. Anything else is kept for output, but finds no index. The
  * kernel's names become "vmlinux". */

@@ -1,5 +1,6 @@
 """What callsign profile writes, opened by others: go tool pprof, and names and lines against llvm-symbolizer; OTLP by OpenTelemetry's
 own Python package where it is installed."""
+import gzip
 import json
 import os
 import pathlib
@@ -9,7 +10,7 @@ import subprocess
 
 import pytest
 
-from profile_bytes import Pprof, pprof
+from profile_bytes import Pprof, message, packed, pprof
 from programs import need
 
 START = 0x7f1200000000
@@ -105,6 +106,65 @@ def test_go_tool_pprof(judged, tmp_path):
     assert {a: found[pc] for a, pc in places.items()} == wanted
     top = go_pprof(tmp_path, "-top", "-symbolize=none", path)
     assert "shapes::Shape::area" in top and "(inline)" in top
+
+
+TABLES = {"type": (1, message((1, 1), (2, 2))), "sample": (2, message((1, packed([1])), (2, packed([3])))), "mapping": (3, message((1, 1), (2, 0x1000), (3, 0x2000))),
+          "location": (4, message((1, 1), (2, 1), (3, 0x1004), (4, message((1, 1), (2, 5))))), "function": (5, message((1, 1), (2, 3)))}
+STRINGS = b"".join(message((6, text)) for text in ("", "samples", "count", "f", "g"))
+
+
+def table_profile(changes):
+    """A profile of one thing of each kind, of which some are others, several or none."""
+    tables = [(name, (number, value)) for name, (number, value) in TABLES.items()]
+    return b"".join(message((number, v)) for name, (number, value) in tables for v in changes.get(name, [value])) + STRINGS + changes.get("rest", b"")
+
+
+@pytest.mark.parametrize("changes, text", [
+    ({"mapping": [TABLES["mapping"][1], message((1, 1), (2, 0x3000))]}, "pprof+0x18: mapping 1 comes a second time"),
+    ({"location": [TABLES["location"][1], message((1, 1), (3, 0x1008))]}, "location 1 comes a second time"),
+    ({"function": [TABLES["function"][1], message((1, 1), (2, 4))]}, "function 1 comes a second time"),
+    ({"mapping": [TABLES["mapping"][1], message((2, 0x3000))]}, "mapping has the id 0"), ({"location": [TABLES["location"][1], message((3, 0x1008))]}, "location has the id 0"),
+    ({"function": [TABLES["function"][1], message((2, 4))]}, "function has the id 0"),
+    ({"location": [message((1, 1), (4, message((2, 5))))]}, "a line is of function 0, which does not exist"),
+    ({"location": [message((1, 1), (4, message((1, 7), (2, 5))))]}, "a line is of function 7, which does not exist"),
+    ({"sample": [message((1, packed([1, 0])), (2, packed([3])))]}, "a sample has location 0, which does not exist"),
+    ({"sample": [message((1, packed([1, 9])), (2, packed([3])))]}, "a sample has location 9, which does not exist"),
+    ({"type": [TABLES["type"][1]] * 2}, "pprof+0xc: a sample has 1 values, but 2 types of values are declared"),
+    ({"sample": [TABLES["sample"][1], message((1, packed([1])))]}, "pprof+0xe: a sample has 0 values, but 1 types"),
+    ({"sample": [TABLES["sample"][1], message((1, packed([1])), (2, packed([1, 2])))]}, "a sample has 2 values, but 1 types"),
+    ({"type": [], "sample": [message((1, packed([1])))]}, "a sample, but no types of values are declared"),
+    ({"rest": message((9, 1700000000)) * 2}, "a time, 1700000000 comes a second time"),
+    ({"mapping": [message((1, 1), (2, 0x1000), (3, b"abc"))]}, "a mapping of 10 bytes is damaged"), ({"function": [message((1, 1), (2, b"f"))]}, "a function of 5 bytes is damaged"),
+    ({"location": [message((1, 1), (4, 3))]}, "a location of 4 bytes is damaged"), ({"rest": message((12, b"100"))}, "no field of a profile has the number 12 and the type 2"),
+    ({"rest": message((2, 5))}, "no field of a profile has the number 2 and the type 0")])
+def test_what_pprof_refuses(callsign, tmp_path, changes, text):
+    """They were accepted, of two things with one id the second, and bytes where a number is due were their size."""
+    (tmp_path / "good.pb").write_bytes(table_profile({}))
+    go_pprof(tmp_path, "-raw", "-symbolize=none", tmp_path / "good.pb")
+    assert Pprof(table_profile({})).names() == {("f",): [3]}
+    callsign.good("profile", tmp_path / "good.pb", "-o", tmp_path / "out.pb", "--no-search")
+    (tmp_path / "in.pb").write_bytes(table_profile(changes))
+    done = subprocess.run([*find_pprof(), "-raw", "-symbolize=none", tmp_path / "in.pb"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "GOTOOLCHAIN": "local", "HOME": str(tmp_path), "PPROF_TMPDIR": str(tmp_path)})
+    assert done.returncode != 0 and re.search("malformed|parsing profile|unrecognized", done.stderr), done.stderr
+    assert text in callsign.bad("profile", tmp_path / "in.pb", "-o", tmp_path / "out.pb", "--no-search", "--from", "pprof")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_two_profiles_are_not_one(callsign, tmp_path, pack):
+    """`cat a.pb.gz b.pb.gz`: the samples of the first had functions of the second."""
+    profiles = [pack(table_profile({})), pack(table_profile({"function": [message((1, 1), (2, 4))]}))]
+    for name, data in (("a.pb", profiles[0]), ("b.pb", profiles[1]), ("both.pb", b"".join(profiles))):
+        (tmp_path / name).write_bytes(data)
+    assert "comes a second time: two profiles" in callsign.bad("profile", tmp_path / "both.pb", "-o", tmp_path / "out.pb", "--no-search")
+    callsign.good("profile", tmp_path / "a.pb", tmp_path / "b.pb", "-o", tmp_path / "out.pb", "--no-search")
+    assert sorted(Pprof((tmp_path / "out.pb").read_bytes()).names()) == [("f",), ("g",)]
+
+
+def test_zeros_behind_a_profile(callsign, tmp_path):
+    """No field of a protobuf has the number 0; protoc says so, too."""
+    (tmp_path / "in.pb").write_bytes(table_profile({}) + bytes(16))
+    assert "no field of a profile has the number 0" in callsign.bad("profile", tmp_path / "in.pb", "-o", tmp_path / "out.pb", "--no-search")
 
 
 GO = """package main
