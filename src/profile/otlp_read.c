@@ -179,6 +179,7 @@ static csn_status read_mapping(struct otlp_reader *r, struct csni_span bytes) {
     if (r->mappings.items.count) /* the first is no mapping */
         CSNI_TRY(csni_profile_hex_module(r->p, csni_profile_str(r->p, path), build_id, numbers[1], numbers[2],
                                          numbers[3], &number, r->err));
+    if (number != CSN_PROFILE_NO_MODULE) r->p->modules.items[number].known = MODULE_BY_LOCATIONS;
     return csni_vec_push(&r->mappings.items, number) ? CSN_OK : fail_memory(r);
 }
 

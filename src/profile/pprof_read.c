@@ -21,6 +21,7 @@ struct raw_function {
 };
 struct raw_mapping {
     uint64_t id, start, end, file_off, path, build_id;
+    uint32_t known;              /* MODULE_ */
 };
 struct raw_type {
     uint64_t type, unit;
@@ -234,12 +235,16 @@ static csn_status read_sample_type(struct pprof_reader *r, struct csni_span byte
 }
 
 static csn_status read_mapping(struct pprof_reader *r, struct csni_span bytes) {
+    enum { FIRST_KNOWN = 7 };
     struct csni_cursor c = csni_cursor_at(bytes, false);
     struct raw_mapping mapping = { .id = 0 };
     uint64_t *const fields[] = { &mapping.id, &mapping.start, &mapping.end, &mapping.file_off, &mapping.path, &mapping.build_id };
     struct proto_field field;
-    while (csni_proto_next(&c, &field))
+    while (csni_proto_next(&c, &field)) {
         if (field.number <= sizeof fields / sizeof fields[0]) *fields[field.number - 1] = number_of(&c, &field);
+        if (field.number >= FIRST_KNOWN && field.number < FIRST_KNOWN + 4 && number_of(&c, &field))
+            mapping.known |= 1u << (field.number - FIRST_KNOWN);
+    }
     if (c.failed) return fail_field(r, "a mapping", &c);
     CSNI_TRY(define_id(r, &r->mapping_ids, "mapping", mapping.id));
     return csni_vec_push(&r->mappings, mapping) ? CSN_OK : fail_memory(r);
@@ -392,8 +397,13 @@ static csn_status resolve_module(struct pprof_reader *r, uint64_t id, uint32_t *
     const struct raw_mapping *mapping = &r->mappings.items[number];
     CSNI_TRY(string_of(r, mapping->path, "the file name of a mapping", &path));
     CSNI_TRY(string_of(r, mapping->build_id, "the build id of a mapping", &text));
-    return csni_profile_hex_module(r->p, csni_profile_str(r->p, path), csni_profile_str(r->p, text), mapping->start, mapping->end,
-                                   mapping->file_off, out, r->err);
+    const size_t count = r->p->modules.count;
+    CSNI_TRY(csni_profile_hex_module(r->p, csni_profile_str(r->p, path), csni_profile_str(r->p, text), mapping->start, mapping->end,
+                                     mapping->file_off, out, r->err));
+    struct profile_module *module = &r->p->modules.items[*out];
+    /* One of several inputs: what all of them know. */
+    module->known = *out == count ? mapping->known : module->known & (mapping->known | MODULE_BY_LOCATIONS);
+    return CSN_OK;
 }
 
 static csn_status resolve_function(struct pprof_reader *r, uint64_t id, uint32_t *out) {

@@ -113,7 +113,8 @@ csn_status csn_profile_add_module(struct csn_profile *p, const struct csn_profil
 csn_status csni_profile_module(struct csn_profile *p, const struct csn_profile_module *given, uint32_t build_id_text,
                                uint32_t *out, struct csn_error *err) {
     struct profile_module module = {
-        .start = given->start, .end = given->end, .file_off = given->file_off, .build_id_text = build_id_text
+        .start = given->start, .end = given->end, .file_off = given->file_off, .build_id_text = build_id_text,
+        .known = MODULE_BY_LOCATIONS
     };
     if (given->build_id && given->build_id_size) {
         module.build_id_size = given->build_id_size < CSN_BUILD_ID_MAX ? (uint32_t)given->build_id_size : CSN_BUILD_ID_MAX;

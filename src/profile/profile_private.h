@@ -22,6 +22,15 @@ struct profile_layout {
     uint32_t first_part, part_count; /* none: only the headers tell */
 };
 
+/* What is known of all locations of a module: as fields of pprof's mappings, from has_functions on. */
+enum {
+    MODULE_FUNCTIONS = 1,
+    MODULE_FILES = 2,
+    MODULE_LINES = 4,
+    MODULE_INLINES = 8,          /* which calls were inlined, also where none was */
+    MODULE_BY_LOCATIONS = 16     /* and what the locations show: no input says */
+};
+
 /* Numbers of strings: 0 is the empty one. */
 struct profile_module {
     uint32_t path;
@@ -30,6 +39,7 @@ struct profile_module {
     uint8_t build_id[CSN_BUILD_ID_MAX];
     uint64_t start, end, file_off;
     bool is_missing;             /* no index was found */
+    uint32_t known;              /* MODULE_ */
     struct profile_layout layout;
 };
 

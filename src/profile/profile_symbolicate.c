@@ -340,9 +340,29 @@ static csn_status answer_place(struct symbolication *s, const struct place *plac
     return CSN_OK;
 }
 
+/* Whether the location has a line of an index: behind those of the inputs. */
+static bool has_indexed_line(const struct csn_profile *p, uint32_t number, size_t input_lines) {
+    const struct profile_location *location = &p->locations.items[number];
+    return location->line_count && location->first_line >= input_lines &&
+           p->lines.items[location->first_line + location->line_count - 1].line;
+}
+
+/* An index with lines knows the inlined calls, too. */
+static void note_what_is_known(struct symbolication *s, size_t input_lines) {
+    const struct place *places = s->places.items;
+    for (size_t i = 0; i < s->places.count;) {
+        const uint32_t module = places[i].module;
+        bool all = true;
+        for (; i < s->places.count && places[i].module == module; i++) all &= has_indexed_line(s->p, places[i].location, input_lines);
+        if (all) s->p->modules.items[module].known |= MODULE_INLINES | MODULE_BY_LOCATIONS;
+    }
+}
+
 static csn_status answer_places(struct symbolication *s) {
     const struct csn_profile *p = s->p;
+    const size_t input_lines = p->lines.count;
     for (size_t i = 0; i < s->places.count; i++) CSNI_TRY(answer_place(s, &s->places.items[i]));
+    note_what_is_known(s, input_lines);
     for (size_t i = 0; i < p->locations.count; i++)
         if (p->locations.items[i].kind != CSN_PROFILE_AT_NAME && p->locations.items[i].line_count) s->counts.kept++;
     s->counts.kept -= s->counts.named;

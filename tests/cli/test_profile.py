@@ -244,6 +244,38 @@ def test_pprof_keeps_mappings_without_locations(callsign, symbols, tmp_path):
     assert [tuple(m.values()) for m in profile.mappings.values()] == [MAPPING, spare]
 
 
+def known_of(data):
+    """has_functions and the fields behind it, of each mapping."""
+    return ["".join(str(dict_of(value).get(field, [0])[0]) for field in (7, 8, 9, 10)) for number, value in fields(data) if number == 3]
+
+
+@pytest.mark.parametrize("known", ["0000", "1000", "1110", "1111", "0001"])
+def test_what_pprof_says_to_know_of_a_mapping(callsign, symbols, tmp_path, known):
+    """It was all or nothing, by one location that had a line. An index that names each location tells all."""
+    def source(*addresses):
+        data = pprof([([BASE + address for address in addresses], [3])], [MAPPING])
+        flags = [(7 + i, int(digit)) for i, digit in enumerate(known)]
+        line = message((1, 1), (2, 5)) # the location has a name, whatever the mapping says
+        return b"".join(message((number, value + message(*flags) if number == 3 else value + message((4, line)) if number == 4 else value))
+                        for number, value in fields(data)) + message((5, message((1, 1), (2, 1))))
+    named, partly = source(0x1004, 0x200f), source(0x1004, 0x3f00)
+    assert known_of(convert(callsign, tmp_path, tmp_path, named, "out.pb")) == [known]
+    assert known_of(convert(callsign, symbols, tmp_path, partly, "out.pb")) == [known]
+    assert known_of(convert(callsign, symbols, tmp_path, named, "out.pb")) == ["1111"]
+    (tmp_path / "other.pb").write_bytes(pprof([([BASE + 0x1008], [3])], [MAPPING]))
+    callsign.good("profile", tmp_path / "in", tmp_path / "other.pb", "-o", tmp_path / "out.pb", "--no-search")
+    assert known_of((tmp_path / "out.pb").read_bytes()) == ["0000"]
+
+
+def test_what_is_known_of_other_formats_mappings(callsign, symbols, tmp_path):
+    """Where no input says, what all locations show."""
+    text = "app 1/1 1.0:     1 cycles: \n\t            1004 f1+0x4 (/nowhere/app)\n\t            2010 {} (/nowhere/app)\n\n"
+    assert known_of(convert(callsign, tmp_path, tmp_path, text.format("main+0x10"), "out.pb")) == ["1000"]
+    assert known_of(convert(callsign, tmp_path, tmp_path, text.format("[unknown]"), "out.pb")) == ["0000"]
+    assert known_of(convert(callsign, symbols, tmp_path, text.format("[unknown]"), "out.pb")) == ["1111"]
+    assert known_of(convert(callsign, symbols, tmp_path, text.replace("2010", "9010").format("main+0x10"), "out.pb")) == ["1000"]
+
+
 @pytest.mark.parametrize("middle", ["x.folded", "x.pb", "x.otlp", "x.otlp.json", "x.json", "x.perf"])
 def test_samples_without_frames_count(callsign, symbols, tmp_path, middle):
     """Folded stacks and the text of perf script had none."""

@@ -167,6 +167,24 @@ def test_zeros_behind_a_profile(callsign, tmp_path):
     assert "no field of a profile has the number 0" in callsign.bad("profile", tmp_path / "in.pb", "-o", tmp_path / "out.pb", "--no-search")
 
 
+def test_pprof_names_what_we_leave(callsign, tmp_path):
+    """One location has a name and the other none: pprof looks up nothing in a mapping that says that its functions are known."""
+    (tmp_path / "a.c").write_text("static volatile long s;\n__attribute__((noinline)) void rec(int n) { s += n; }\nint main(void) { rec(1); return 0; }\n")
+    subprocess.run([need("gcc"), "-O0", "-g", "-no-pie", "a.c", "-o", "app"], cwd=tmp_path, check=True)
+    symbols = {line.split()[2]: int(line.split()[0], 16) for line in subprocess.run(
+        [need("nm"), "--defined-only", tmp_path / "app"], check=True, capture_output=True, text=True).stdout.splitlines()}
+    start = symbols["_init"] & ~0xfff
+    strings = ["", "samples", "count", "rec", str(tmp_path / "app")]
+    source = message((1, message((1, 1), (2, 2))), (2, message((1, packed([1, 2])), (2, packed([7])))), (3, message((1, 1), (2, start), (3, start + 0x1000), (4, 0x1000), (5, 4))),
+                     (4, message((1, 1), (2, 1), (3, symbols["rec"] + 4), (4, message((1, 1))))), (4, message((1, 2), (2, 1), (3, symbols["main"] + 8))),
+                     (5, message((1, 1), (2, 3)))) + b"".join(message((6, text)) for text in strings)
+    (tmp_path / "in.pb").write_bytes(source)
+    callsign.good("profile", tmp_path / "in.pb", "-o", tmp_path / "out.pb", "--no-search")
+    for name in ("in.pb", "out.pb"):
+        names = [line.split()[-1] for line in go_pprof(tmp_path, "-traces", tmp_path / name).splitlines() if line.startswith("         ")]
+        assert names == ["rec", "main"], name
+
+
 GO = """package main
 
 import (
