@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "arrow/arrow_utf8.h"
 #include "base/core/fail.h"
 #include "base/hash.h"
+#include "base/utf8_text.h"
 
 enum { NAMES, FILES, STACK_FRAMES, KINDS };
 enum { FIRST_KNOWN = 1024, NAME_CAPACITY = 256 };
@@ -90,10 +90,10 @@ static csn_status reserve_text(struct csni_arrow_frames *f, size_t size, struct 
 
 static csn_status add_text(struct csni_arrow_frames *f, struct csni_arrow_strings *strings, struct csn_str text, uint32_t *out,
                            struct csn_error *err) {
-    if (csni_arrow_is_utf8(text)) return csni_arrow_strings_add(strings, text, out, err);
-    size_t size = text.len * CSNI_ARROW_UTF8_GROWTH;
+    if (csni_is_utf8(text)) return csni_arrow_strings_add(strings, text, out, err);
+    size_t size = text.len * CSNI_UTF8_GROWTH;
     if (!csni_vec_reserve(&f->clean, size)) return csni_fail_memory(err, size);
-    return csni_arrow_strings_add(strings, (struct csn_str){ f->clean.items, csni_arrow_to_utf8(text, f->clean.items) }, out, err);
+    return csni_arrow_strings_add(strings, (struct csn_str){ f->clean.items, csni_to_utf8(text, f->clean.items) }, out, err);
 }
 
 csn_status csni_arrow_frames_name(struct csni_arrow_frames *f, struct csn_str name, uint32_t *out, struct csn_error *err) {

@@ -18,6 +18,10 @@ static uint32_t string_index(struct otlp_writer *w, uint32_t string) {
     return number;
 }
 
+static struct csn_str utf8_text(const struct otlp_writer *w, uint32_t string) {
+    return csni_profile_str(w->p, csni_profile_used_utf8(&w->used, string));
+}
+
 static void put_value_type(struct otlp_writer *w, uint32_t number, uint32_t type, uint32_t unit) {
     csni_proto_put_number(&w->inner, 1, string_index(w, type));
     csni_proto_put_number(&w->inner, 2, string_index(w, unit));
@@ -97,7 +101,7 @@ static void put_labels(struct otlp_writer *w) {
             const struct profile_label *label = &p->labels.items[set->first + k];
             if (w->attributes[set->first + k]) continue;
             w->attributes[set->first + k] = ++w->attribute_count;
-            put_attribute(w, string_index(w, label->key), csni_profile_str(p, label->text), label->number,
+            put_attribute(w, string_index(w, label->key), utf8_text(w, label->text), label->number,
                           string_index(w, label->unit));
         }
     }
@@ -107,7 +111,8 @@ static void put_mapping(struct otlp_writer *w, uint32_t number, uint32_t build_i
     const struct profile_module *module = &w->p->modules.items[number];
     char digits[PROFILE_ID_DIGITS];
     uint32_t attribute = 0;
-    const struct csn_str id = csni_profile_build_id(w->p, module, digits);
+    const struct csn_str id =
+        module->build_id_text ? utf8_text(w, module->build_id_text) : csni_profile_build_id(w->p, module, digits);
     if (id.len) {
         put_attribute(w, string_index(w, build_id_key), id, 0, 0);
         attribute = ++w->attribute_count;

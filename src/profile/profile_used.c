@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "base/core/search.h"
 #include "base/hex.h"
+#include "base/utf8_text.h"
 #include "profile/profile_places.h"
 #include "profile/proto_wire.h"
 
@@ -65,8 +67,31 @@ static void number_modules(struct profile_used *u, const struct csn_profile *p) 
         if (u->modules[i]) u->module_order[u->modules[i] - 1] = (uint32_t)i;
 }
 
-csn_status csni_profile_used_init(struct profile_used *u, const struct csn_profile *p, bool keeps_mappings, struct csn_error *err) {
-    *u = (struct profile_used){ .alloc = p->alloc, .string_order = { .alloc = p->alloc } };
+/* Names that become equal are one string. */
+static csn_status replace_strings(struct profile_used *u, struct csn_profile *p, struct csn_error *err) {
+    const uint32_t count = (uint32_t)p->strings.count;
+    struct csni_buffer text = { .alloc = p->alloc };
+    csn_status status = CSN_OK;
+    for (uint32_t i = 0; i < count && status == CSN_OK; i++) {
+        const struct csn_str own = csni_profile_str(p, i);
+        struct replaced_string made = { i, 0 };
+        if (csni_is_utf8(own)) continue;
+        text.size = 0;
+        char *at = (char *)csni_buffer_reserve(&text, CSNI_UTF8_GROWTH * own.len);
+        status = at ? csni_profile_string(p, (struct csn_str){ at, csni_to_utf8(own, at) }, &made.by, err) : csni_fail_memory(err, own.len);
+        if (status == CSN_OK && !csni_vec_push(&u->replaced, made)) status = csni_fail_memory(err, sizeof made);
+    }
+    csni_buffer_deinit(&text);
+    return status;
+}
+
+csn_status csni_profile_used_init(struct profile_used *u, struct csn_profile *p, bool keeps_mappings, struct csn_error *err) {
+    *u = (struct profile_used){ .alloc = p->alloc, .string_order = { .alloc = p->alloc }, .replaced = { .alloc = p->alloc } };
+    csn_status status = replace_strings(u, p, err);
+    if (status < 0) {
+        csni_profile_used_deinit(u);
+        return status;
+    }
     u->nodes = new_numbers(u, 0, p->nodes.count);
     u->locations = new_numbers(u, 1, p->locations.count);
     u->functions = new_numbers(u, 2, p->functions.count);
@@ -93,10 +118,22 @@ void csni_profile_used_deinit(struct profile_used *u) {
     for (size_t i = 0; i < 6; i++) csni_free(u->alloc, numbers[i], u->sizes[i] * sizeof(uint32_t));
     csni_free(u->alloc, u->module_last, u->sizes[5] * sizeof *u->module_last);
     csni_vec_deinit(&u->string_order);
+    csni_vec_deinit(&u->replaced);
     *u = (struct profile_used){ .alloc = u->alloc };
 }
 
+static bool replaced_before(const void *context, size_t i, const void *key) {
+    const struct profile_used *u = context;
+    return u->replaced.items[i].string < *(const uint32_t *)key;
+}
+
+uint32_t csni_profile_used_utf8(const struct profile_used *u, uint32_t string) {
+    const size_t at = csni_search_in(0, u->replaced.count, replaced_before, u, &string);
+    return at < u->replaced.count && u->replaced.items[at].string == string ? u->replaced.items[at].by : string;
+}
+
 uint32_t csni_profile_used_string(struct profile_used *u, uint32_t string) {
+    string = csni_profile_used_utf8(u, string);
     if (u->strings[string]) return u->strings[string] - 1;
     if (!csni_vec_push(&u->string_order, string)) return UINT32_MAX;
     u->strings[string] = (uint32_t)u->string_order.count;

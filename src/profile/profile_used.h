@@ -5,20 +5,28 @@
 #include "base/buffer.h"
 #include "profile/profile_private.h"
 
+/* A string that is no UTF-8, and the one that is written instead. */
+struct replaced_string {
+    uint32_t string, by;
+};
+
 struct profile_used {
     const struct csn_allocator *alloc;
     uint32_t *nodes, *locations, *functions, *modules, *strings; /* 0: not used */
     size_t node_count, location_count, function_count, module_count; /* used ones */
     CSNI_VEC(uint32_t) string_order; /* profile's strings by their new number, the empty one first; new numbers count from 0 */
+    CSNI_VEC(struct replaced_string) replaced; /* by string */
     uint32_t *module_order;      /* modules by their new number */
     uint64_t *module_last;       /* by module: the last location in it that is used */
     size_t sizes[6];
 };
 
-/* `keeps_mappings`: also the modules with a place in memory in which no location is. */
-csn_status csni_profile_used_init(struct profile_used *used, const struct csn_profile *profile, bool keeps_mappings,
-                                  struct csn_error *err);
+/* `keeps_mappings`: also the modules with a place in memory in which no location is. The profile may get strings: formats have
+ * UTF-8 alone, with U+FFFD where a string of the profile has none. */
+csn_status csni_profile_used_init(struct profile_used *used, struct csn_profile *profile, bool keeps_mappings, struct csn_error *err);
 void csni_profile_used_deinit(struct profile_used *used); /* a zeroed one is fine */
+/* The string that is written for one of the profile: itself, if it is UTF-8. */
+uint32_t csni_profile_used_utf8(const struct profile_used *used, uint32_t string);
 /* The new number of a string, which is given one when it is needed first. UINT32_MAX: no memory. */
 uint32_t csni_profile_used_string(struct profile_used *used, uint32_t string);
 enum { PROFILE_ID_DIGITS = 2 * CSN_BUILD_ID_MAX + 1 };

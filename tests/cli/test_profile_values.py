@@ -346,6 +346,42 @@ def test_times_of_several_legacy_profiles(callsign, tmp_path):
         assert times_of(profile_of(callsign, tmp_path, [gperftools(period) for period in periods], "out.pb")[0]) == [0, 0, 20000000]
 
 
+# ---- bytes that are no UTF-8 ----
+
+
+def bad_text(*names):
+    return b"".join(b"a\xff 1/1 5.0: 1 cycles:\n\t401136 " + name + b" (/tmp/x\xfe)\n\n" for name in names)
+
+
+def test_strings_of_protobuf_are_utf8(callsign, tmp_path):
+    """Parsers of others refused the whole file. Names that become one stay functions of their own stacks."""
+    source = bad_text(b"caf\xe9", b"caf\xe8", b"\xf0\x9f\x98\x80", b"cut\xf0\x9f")
+    names = sorted(["caf\ufffd"] * 2 + ["\U0001f600", "cut\ufffd\ufffd"])
+    data, _ = profile_of(callsign, tmp_path, source, "out.pb")
+    profile = Pprof(data)  # decodes strings strictly
+    assert sorted(stack[0]["lines"][0][0] for stack, _, _ in profile.samples) == names
+    assert [m["file"] for m in profile.mappings.values()] == ["/tmp/x\ufffd"] and len(set(profile.strings)) == len(profile.strings)
+    otlp = dict_of(dict_of(profile_of(callsign, tmp_path, source, "out.otlp")[0])[2][0])
+    strings = [text.decode() for text in otlp[5]]
+    assert {"caf\ufffd", "/tmp/x\ufffd"} <= set(strings) and len(set(strings)) == len(strings)
+    assert strings == json.loads(profile_of(callsign, tmp_path, source, "out.otlp.json")[0])["dictionary"]["stringTable"]
+    assert profile_of(callsign, tmp_path, source, "out.folded")[0].splitlines()[0] == b"caf\xe9 1"  # any bytes
+
+
+@pytest.mark.parametrize("middle", ["m.pb", "m.otlp", "m.otlp.json"])
+def test_labels_and_build_ids_are_utf8(callsign, tmp_path, middle):
+    strings = [b"", b"samples", b"count", b"f", b"k\xff", b"v\xff", b"u\xff", b"id\xff", b"drop\xff"]
+    source = message((1, message((1, 1), (2, 2))), (2, message((1, packed([1])), (2, packed([1])), (3, message((1, 4), (2, 5))), (3, message((1, 4), (3, 7), (4, 6))))),
+                     (3, message((1, 1), (2, 0x1000), (3, 0x2000), (6, 7))), (4, message((1, 1), (2, 1), (3, 0x1004))), (7, 8)) + b"".join(message((6, text)) for text in strings)
+    data, _ = profile_of(callsign, tmp_path, source, middle)
+    if middle == "m.otlp":
+        texts = [text.decode() for entry in dict_of(dict_of(data)[2][0])[6] for value in dict_of(entry).get(2, []) for text in dict_of(value).get(1, [])]  # of attributes
+        assert texts == ["v\ufffd", "id\ufffd"]
+    profile = Pprof(profile_of(callsign, tmp_path, data, "out.pb")[0])
+    assert [labels for _, _, labels in profile.samples] == [[("k\ufffd", "v\ufffd"), ("k\ufffd", 7)]]
+    assert [m["build_id"] for m in profile.mappings.values()] == ["id\ufffd"]
+
+
 # ---- build ids, and what is left out ----
 
 

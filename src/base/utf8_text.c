@@ -1,5 +1,5 @@
 /* Strings that are UTF-8, and what becomes of others. */
-#include "arrow/arrow_utf8.h"
+#include "base/utf8_text.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ static bool is_ascii(struct csn_str text) {
     return true;
 }
 
-bool csni_arrow_is_utf8(struct csn_str text) {
+bool csni_is_utf8(struct csn_str text) {
     const unsigned char *bytes = (const unsigned char *)text.ptr;
     if (is_ascii(text)) return true;
     for (size_t i = 0, size; i < text.len; i += size) {
@@ -27,7 +27,7 @@ bool csni_arrow_is_utf8(struct csn_str text) {
     return true;
 }
 
-size_t csni_arrow_to_utf8(struct csn_str text, char *out) {
+size_t csni_to_utf8(struct csn_str text, char *out) {
     static const char replacement[] = "\xef\xbf\xbd";
     const unsigned char *bytes = (const unsigned char *)text.ptr;
     size_t used = 0;
