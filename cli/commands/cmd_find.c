@@ -154,9 +154,10 @@ const struct command find_names_command = {
         "Prints a line for each function that NAME means: address, name, size in bytes, and file and line of its first row.\n"
         "\n"
         "NAME is a function as the index has it or demangled, with or without parameters and return type; a glob, if it\n"
-        "contains * or ? and no function is called so; or FILE:LINE, where FILE is a path or the end of one: then the addresses are those where rows of the\n"
-        "line begin, in every function that has some, inlined code included. Names of merged functions count, too. A clone or\n"
-        "part that is not known by the compiler's suffix (f.isra.0, f.cold) is among the functions without it (f).\n"
+        "contains * or ? and no function is called so; or FILE:LINE, where FILE is a path or the end of one: then the\n"
+        "addresses are those where rows of the line begin, in every function that has some, inlined code included. Names of\n"
+        "merged functions count, too. A clone or part that is not known by the compiler's suffix (f.isra.0, f.cold) is among\n"
+        "the functions without it (f).\n"
         "INDEX may be an object file, which is converted first; the cache keeps the conversion.\n"
         "\n"
         "Exit status: 1 if a NAME has no match.\n",
