@@ -8,6 +8,8 @@
 
 /* A module whose pcs are offsets in its file: as if that were mapped so, but for its first page, which is no code. */
 enum { FILE_MAPPED_FROM = 4096 };
+/* How a location is looked up. */
+enum { LOOKUP = CSN_STACK_EXACT | CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER };
 static const uint64_t FILE_MAPPED_TO = (uint64_t)1 << 47, NO_FILE_OFFSET = UINT64_MAX;
 
 bool profile_frames_init(struct profile_frames *frames, struct csn_profile *profile, struct stack_session *session,
@@ -25,8 +27,7 @@ bool profile_frames_init(struct profile_frames *frames, struct csn_profile *prof
 void profile_frames_deinit(struct profile_frames *frames) {
     stack_modules_deinit(&frames->modules);
     free(frames->state);
-    free(frames->names);
-    free(frames->file_offsets);
+    free(frames->told);
     free(frames->inlined);
     free(frames->calls);
     free(frames->locations);
@@ -37,12 +38,9 @@ void profile_frames_begin(struct profile_frames *frames) {
     frames->location_count = frames->inlined_count = 0;
 }
 
-static bool keep_name(struct profile_frames *frames, size_t frame, struct csn_str name) {
+static bool is_unknown(struct csn_str name) {
     static const char unknown[] = "[unknown]";
-    if (!reserve_items(&frames->names, &frames->name_capacity, frame + 1, sizeof(*frames->names))) return false;
-    bool is_unknown = name.len == sizeof(unknown) - 1 && memcmp(name.ptr, unknown, name.len) == 0;
-    frames->names[frame] = is_unknown ? (struct csn_str){ "", 0 } : name;
-    return true;
+    return name.len == sizeof(unknown) - 1 && memcmp(name.ptr, unknown, name.len) == 0;
 }
 
 /* Whether the line has an offset in a file of which nothing tells where it is loaded: no index, headers or mappings. */
@@ -56,10 +54,13 @@ static bool is_in_unknown_file(const struct profile_frames *frames, size_t numbe
            && csn_process_maps_image_base(maps, frame->module, &addr) == CSN_NONE;
 }
 
-static bool keep_file_offset(struct profile_frames *frames, size_t number, const struct line_frame *frame) {
-    if (!reserve_items(&frames->file_offsets, &frames->file_offset_capacity, number + 1, sizeof(*frames->file_offsets)))
-        return false;
-    frames->file_offsets[number] = is_in_unknown_file(frames, number, frame) ? frame->value : NO_FILE_OFFSET;
+static bool keep_told(struct profile_frames *frames, size_t number, const struct line_frame *frame) {
+    if (!reserve_items(&frames->told, &frames->told_capacity, number + 1, sizeof(*frames->told))) return false;
+    frames->told[number] = (struct told_frame){
+        .name = is_unknown(frame->symbol) ? CSN_STR("") : frame->symbol, .pc = frame->pc, .flags = frame->flags & LOOKUP,
+        .file_offset = is_in_unknown_file(frames, number, frame) ? frame->value : NO_FILE_OFFSET,
+        .is_pc_of_module = frame->site == SITE_PC && frame->module.len && !is_unknown(frame->module),
+    };
     return true;
 }
 
@@ -69,7 +70,7 @@ bool profile_frames_add(struct profile_frames *frames, const struct line_frame *
     if (!stack_modules_add_frame(&frames->modules, frames->dialect, frames->state, frame) || frames->modules.no_memory)
         return false;
     if (frames->session->frame_count == before) return true;
-    return keep_name(frames, before, frame->symbol) && keep_file_offset(frames, before, frame);
+    return keep_told(frames, before, frame);
 }
 
 bool profile_frames_add_inlined(struct profile_frames *frames, struct csn_str name) {
@@ -132,27 +133,36 @@ static bool add_calls(struct profile_frames *frames, size_t i, struct csn_str ow
     return add_call(frames, own.len ? own : CSN_STR("[unknown]"));
 }
 
+/* A frame without a place in an index: the text names its function. */
+static bool locate_symbol(struct profile_frames *frames, size_t i, const struct frame_symbol *symbol,
+                          struct csn_profile_location *location) {
+    const struct told_frame *told = &frames->told[i];
+    location->flags = told->pc ? told->flags : 0;
+    if (!told->pc) return add_location(frames, location);
+    const bool has_module = symbol->module != NO_MODULE && told->is_pc_of_module;
+    location->kind = has_module ? CSN_PROFILE_AT_ADDRESS : CSN_PROFILE_AT_PC;
+    location->value = told->pc;
+    if (has_module && !place_in_module(frames, &frames->session->modules->items[symbol->module], location)) return false;
+    return add_location(frames, location);
+}
+
 static bool locate_frame(struct profile_frames *frames, size_t i, size_t *next_inlined) {
-    enum { LOOKUP = CSN_STACK_EXACT | CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER };
     struct stack_session *session = frames->session;
     const struct csn_stack_frame *frame = &session->frames[i];
     const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, i);
     struct csn_profile_location location = { .module = CSN_PROFILE_NO_MODULE, .flags = frame->flags & LOOKUP };
     const struct stack_module *module = NULL;
-    const struct csn_str own = symbol ? frame_symbol_name(&session->frame_symbols, symbol) : frames->names[i];
+    const struct csn_str own = symbol ? frame_symbol_name(&session->frame_symbols, symbol) : frames->told[i].name;
     if (!add_calls(frames, i, own, next_inlined)) return false;
-    if (symbol) {
-        location.flags = 0;
-        return add_location(frames, &location);
-    }
+    if (symbol) return locate_symbol(frames, i, symbol, &location);
     if (frame->flags & CSN_STACK_ADDRESS) module = &session->modules->items[frame->module];
     else module = covering_module(session, frame->pc);
     location.kind = module ? CSN_PROFILE_AT_ADDRESS : CSN_PROFILE_AT_PC;
     location.value = frame->pc - (module && !(frame->flags & CSN_STACK_ADDRESS) ? module->bias : 0);
     const struct csn_index *index = module ? session_index(session, (uint32_t)(module - session->modules->items)) : NULL;
-    if (module && !index && frames->file_offsets[i] != NO_FILE_OFFSET) {
+    if (module && !index && frames->told[i].file_offset != NO_FILE_OFFSET) {
         location.kind = CSN_PROFILE_AT_PC;
-        location.value = frames->file_offsets[i];
+        location.value = frames->told[i].file_offset;
     }
     if (module && !place_in_module(frames, module, &location)) return false;
     return add_location(frames, &location);

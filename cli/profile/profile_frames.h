@@ -12,6 +12,15 @@ struct inlined_name {
     struct csn_str name;
 };
 
+/* What the text tells of a frame of the session. */
+struct told_frame {
+    struct csn_str name;
+    uint64_t file_offset;        /* where it is in its file, if nothing tells its address; else NO_FILE_OFFSET */
+    uint64_t pc;                 /* 0: not known */
+    uint32_t flags;              /* CSN_STACK_ */
+    bool is_pc_of_module;        /* it is one in what the line names */
+};
+
 /* One stack on its way. All zeros but for the first members at first. */
 struct profile_frames {
     struct csn_profile *profile;
@@ -19,10 +28,8 @@ struct profile_frames {
     struct stack_modules modules;
     const struct stack_dialect *dialect;
     void *state;                 /* of the dialect */
-    struct csn_str *names;       /* by frame of the session: what the text calls it */
-    size_t name_capacity;
-    uint64_t *file_offsets;      /* by frame: where it is in its file, if nothing tells its address; else NO_FILE_OFFSET */
-    size_t file_offset_capacity;
+    struct told_frame *told;     /* by frame of the session */
+    size_t told_capacity;
     struct inlined_name *inlined; /* by frame, the innermost first */
     size_t inlined_count, inlined_capacity;
     struct csn_profile_frame *calls; /* of the location that is being made */

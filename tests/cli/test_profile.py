@@ -134,6 +134,25 @@ def test_inlined_calls_of_perf_are_lines_of_a_location(callsign, tmp_path):
                          "\t               0 run (inlined)", "\t               0 start ([unknown])"]
 
 
+@pytest.mark.parametrize("kind", ["perf", "pb", "otlp"])
+def test_named_places_keep_their_address(callsign, tmp_path, kind):
+    """Of code that is no ELF file perf prints addresses in memory: a frame with a name had address 0, and no module."""
+    frames = [(0x7ffd1234a9b0, "__vdso_gettimeofday", "[vdso]"), (0x55d000001, "foo", "[heap]"), (0x1004, "f1", "C:\\win\\a.dll"),
+              (0x55d00000d, "unk", "[unknown]"), (0x2010, "main", "/nowhere/app")]
+    kernel = [(0xffffffffc00a1004, "bpf_prog_1234_name", "bpf_prog_1234_name"), (0xffffffffc0a31004, "nft_do_chain", "[unknown]")]
+    for chain in (frames, kernel):
+        text = "".join(f"\t{at:>16x} {name}{{}} ({module})\n" for at, name, module in chain)
+        source = "app 1/1 1.000000000: 1 cycles:\n" + text.replace("{}", "+0x4")
+        path = tmp_path / f"step.{kind}"
+        path.write_bytes(convert(callsign, tmp_path, tmp_path, source, f"step.{kind}"))
+        out = convert(callsign, tmp_path, tmp_path, path.read_bytes(), "out.perf").decode()
+        assert out.split("\n", 1)[1] == text.replace("{}", "") + "\n"
+        if kind == "pb":
+            stack = Pprof(path.read_bytes()).samples[0][0]
+            assert [(at["address"] + (i > 0), at["mapping"]["file"] if at["mapping"] else "[unknown]") for i, at in enumerate(stack)] == \
+                [(at, module) for at, _, module in chain]
+
+
 @pytest.mark.parametrize("size", [1021, 1022, 1023, 5000])
 def test_long_names(callsign, tmp_path, size):
     """The text of a name is one longer than its buffer, just fits, or is much longer."""
