@@ -1,6 +1,7 @@
 /* callsign profile: profiles in, the same with functions, lines and inlined calls out, in any of several formats. */
 #define _GNU_SOURCE
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands/commands.h"
@@ -111,11 +112,30 @@ static void report_modules(const struct csn_profile *profile, const struct csn_p
     }
 }
 
-static void report_summary(const struct csn_profile *profile, const struct csn_profile_counts *counts) {
+/* Distinct ones that samples have; the profile counts their callers', too. False: no memory. */
+static bool count_stacks(const struct csn_profile *profile, const struct csn_profile_sizes *sizes, uint64_t *out) {
+    struct csn_profile_sample sample;
+    bool *is_seen = calloc(sizes->stacks + 1, sizeof(*is_seen));
+    *out = 0;
+    if (!is_seen) return false;
+    for (uint64_t i = 0; csn_profile_get_sample(profile, i, &sample) == CSN_OK; i++) {
+        *out += !is_seen[sample.stack];
+        is_seen[sample.stack] = true;
+    }
+    free(is_seen);
+    return true;
+}
+
+static bool report_summary(const struct csn_profile *profile, const struct csn_profile_counts *counts) {
     struct csn_profile_sizes sizes;
+    uint64_t stacks;
     csn_profile_get_sizes(profile, &sizes);
+    if (!count_stacks(profile, &sizes, &stacks)) {
+        cli_error_memory("a summary");
+        return false;
+    }
     cli_report("%llu samples, %llu stacks, %llu addresses: %llu named, %llu named by the input, %llu not; %llu of %llu modules without symbols",
-               (unsigned long long)sizes.samples, (unsigned long long)sizes.stacks, (unsigned long long)counts->locations,
+               (unsigned long long)sizes.samples, (unsigned long long)stacks, (unsigned long long)counts->locations,
                (unsigned long long)counts->named, (unsigned long long)counts->kept, (unsigned long long)counts->unknown,
                (unsigned long long)counts->modules_without, (unsigned long long)counts->modules);
     if (counts->merged)
@@ -126,6 +146,7 @@ static void report_summary(const struct csn_profile *profile, const struct csn_p
                    (unsigned long long)sizes.lost_lines);
     if (sizes.left_out)
         cli_report("%llu markers, counters and allocations of the input are left out", (unsigned long long)sizes.left_out);
+    return true;
 }
 
 /* Not part of the summary: -q is no wish for numbers that are not those of the input. */
@@ -154,8 +175,7 @@ static bool convert_profile(struct csn_profile *profile, struct stack_session *s
     }
     report_cut_sums(profile, values->out);
     if (values->explain) report_modules(profile, &counts);
-    if (!values->quiet) report_summary(profile, &counts);
-    return true;
+    return values->quiet || report_summary(profile, &counts);
 }
 
 static bool profile_inputs(struct csn_profile *profile, const struct profile_values *values, enum profile_kind from,

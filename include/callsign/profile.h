@@ -170,7 +170,9 @@ struct csn_profile_counts {
 
 /* Fills in functions, files, lines and inlined calls. Each distinct (module, address) is looked up once, in address order;
  * stacks with merged functions are answered whole (csn_symbolicator_answer()). What an index knows replaces what the
- * input said; other locations stay as they are. The line where a function begins, and columns, stay as the input has them.
+ * input said; other locations stay as they are, but that mangled names are demangled and kept as stored names, or with
+ * CSN_PROFILE_MANGLED stored names are shown. A function that an index has by its symbol alone keeps the inlined calls that
+ * the input has there. The line where a function begins, and columns, stay as the input has them.
  * store: finds the indexes; the profile uses them during this call only.
  * out: may be NULL. CSN_OK, also if nothing was found; CSN_E_MEMORY. */
 CSN_API csn_status csn_profile_symbolicate(struct csn_profile *profile, struct csn_store *store,
@@ -191,7 +193,8 @@ CSN_API struct csn_str csn_profile_module_without(const struct csn_profile *prof
 struct csn_profile_sizes {
     uint64_t samples;            /* as read */
     uint64_t distinct_samples;   /* as kept */
-    uint64_t stacks, locations, modules, value_types, inputs;
+    uint64_t stacks;             /* those of samples and of their callers: csn_profile_get_stack() */
+    uint64_t locations, modules, value_types, inputs;
     uint64_t left_out;           /* things that the readers met and cannot keep: markers, counters, allocations */
     uint64_t weight_scale;       /* of the last input: its weights have fractions and are taken times this, a power of ten, as the
                                   * name of their type says ("samples x10"); 1: as they are */

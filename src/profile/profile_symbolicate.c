@@ -456,6 +456,28 @@ static csn_status answer_stacks(struct symbolication *s) {
     return status;
 }
 
+/* ---- names of the input ---- */
+
+/* As an index's are shown. Where there is a stored name, the other one is for showing already. */
+static csn_status show_function(struct symbolication *s, struct profile_function *function) {
+    const struct profile_function given = *function;
+    if (s->mangled && given.system_name) *function = (struct profile_function){ given.system_name, 0, given.file, given.start_line };
+    if (s->mangled || given.system_name) return CSN_OK;
+    CSNI_TRY(shown_name(s, given.name, &function->name));
+    if (function->name != given.name) function->system_name = given.name;
+    return CSN_OK;
+}
+
+static csn_status show_kept_names(struct symbolication *s) {
+    struct csn_profile *p = s->p;
+    for (size_t i = 0; i < p->lines.count; i++) {
+        struct profile_function function = p->functions.items[p->lines.items[i].function];
+        CSNI_TRY(show_function(s, &function));
+        CSNI_TRY(csni_profile_function(p, &function, &p->lines.items[i].function, s->err));
+    }
+    return CSN_OK;
+}
+
 static csn_status symbolicate(struct symbolication *s, struct csn_store *store) {
     const size_t count = s->p->locations.count + 1;
     struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
@@ -469,6 +491,7 @@ static csn_status symbolicate(struct symbolication *s, struct csn_store *store) 
     if (status == CSN_OK) status = list_places(s);
     if (status == CSN_OK) status = answer_places(s);
     if (status == CSN_OK && s->merged_count) status = answer_stacks(s);
+    if (status == CSN_OK) status = show_kept_names(s);
     csni_free(s->p->alloc, s->is_merged, count * sizeof *s->is_merged);
     csni_free(s->p->alloc, s->addrs, count * sizeof *s->addrs);
     return status;

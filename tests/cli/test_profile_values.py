@@ -1,11 +1,13 @@
 """callsign profile: values, lines and times stay what they are from one format to another, or it is told."""
 import json
 import struct
+import subprocess
 
 import pytest
 
 import gsym_make
 from profile_bytes import Pprof, dict_of, fields, message, packed, pprof
+from programs import need
 
 HIGHEST = 2**63 - 1
 
@@ -439,3 +441,37 @@ def test_comments_of_folded_stacks(callsign, tmp_path):
     assert profile_of(callsign, tmp_path, "# made by hand\n#!/bin/x\n#\nmain;leaf 3\n", "out.folded", "-q") == (b"main;leaf 3\n", "")
     header = "# ========\n# nrcpus online : 2\n#\napp 1/1 1.0:     1 cycles: \n\t            1004 leaf (/nowhere/app)\n\n"
     assert profile_of(callsign, tmp_path, header, "out.folded", "-q") == (b"leaf 1\n", "")
+
+
+# ---- names and counts that are told ----
+
+
+def test_names_of_the_input_are_demangled(callsign, tmp_path):
+    """Only those that an index brought were; the help and the manual say so of all."""
+    text = "_ZN3foo3barEv;_RNvC4demo4main;plain;$s4main3fooyyF 1\n"
+    shown = [subprocess.run([need("c++filt"), "_ZN3foo3barEv"], capture_output=True, text=True, check=True).stdout.strip(), "demo::main"]
+    assert profile_of(callsign, tmp_path, text, "out.folded", "-q")[0].decode().split(";")[:3] == [*shown, "plain"]
+    assert profile_of(callsign, tmp_path, text, "out.folded", "-q", "--no-demangle")[0].decode() == text
+    data = profile_of(callsign, tmp_path, text, "out.pb", "-q")[0]
+    for written in (data, profile_of(callsign, tmp_path, data, "again.pb", "-q")[0]):
+        functions = {f["name"]: f["system"] for f in Pprof(written).functions.values()}
+        assert functions[shown[0]] == "_ZN3foo3barEv" and functions["plain"] in ("", "plain")
+    otlp = profile_of(callsign, tmp_path, data, "out.otlp", "-q")[0]
+    for stored in (data, otlp):
+        assert profile_of(callsign, tmp_path, stored, "out.folded", "-q", "--no-demangle")[0].decode() == text
+
+
+def test_stacks_of_the_summary(callsign, tmp_path):
+    """Callers were stacks, too."""
+    assert profile_of(callsign, tmp_path, "main;a;b;c 1\n", "out.pb")[1].startswith("1 samples, 1 stacks, ")
+    assert profile_of(callsign, tmp_path, "main;a;b 1\nmain;a 2\nmain;a;b 1\n[no frames] 3\n", "out.json")[1].startswith("4 samples, 3 stacks, ")
+
+
+@pytest.mark.parametrize("type_name", ["x" * 300, "é" * 150, "x" * 248, "x" * 247, "x" * 5000])
+def test_long_value_types_in_the_text_of_perf(callsign, tmp_path, type_name):
+    """Events have 255 bytes: the unit was cut away, and the type became samples of an event."""
+    source = pprof([([0x1004], [5, 7])], [], types=((type_name, "bytes"), ("space", "objects")))
+    text = profile_of(callsign, tmp_path, source, "out.perf", "-q")[0]
+    types, values = values_of(callsign, tmp_path, text)
+    kept = type_name.encode()[:255 - len("[bytes]")].decode(errors="ignore")
+    assert types == [(kept, "bytes"), ("space", "objects")] and values == [[5, 7]]

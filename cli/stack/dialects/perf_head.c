@@ -1,4 +1,5 @@
 /* Heads of samples: forward from the command where a number and a time mark them, else backward from the last field. */
+#define _GNU_SOURCE
 #include "stack/dialects/perf_head.h"
 
 /* "12.345678:" */
@@ -13,6 +14,21 @@ static void copy_word(char *out, size_t size, struct csn_str text) {
     size_t len = text.len < size ? text.len : size - 1;
     memcpy(out, text.ptr, len);
     out[len] = 0;
+}
+
+/* Of a name that is too long, the unit stays that `callsign profile` writes at its end: "space[bytes]". */
+static void copy_event(struct csn_str word, struct profile_sample *out) {
+    const size_t size = sizeof(out->event);
+    const char *unit = word.len >= size && word.ptr[word.len - 1] == ']' ? memrchr(word.ptr, '[', word.len) : NULL;
+    const size_t unit_size = unit ? (size_t)(word.ptr + word.len - unit) : 0;
+    if (!unit || unit_size >= size) {
+        copy_word(out->event, size, word);
+        return;
+    }
+    size_t kept = size - 1 - unit_size;
+    while (kept && ((unsigned char)word.ptr[kept] & 0xc0) == 0x80) kept--; /* whole characters */
+    memcpy(out->event, word.ptr, kept);
+    copy_word(out->event + kept, size - kept, (struct csn_str){ unit, unit_size });
 }
 
 static void copy_time(struct csn_str word, struct profile_sample *out) {
@@ -69,7 +85,7 @@ static void read_event(struct line_scan s, struct profile_sample *out) {
         out->has_period = true;
     }
     if (scan_word(&before, &word) && ends_in_colon(word))
-        copy_word(out->event, sizeof(out->event), (struct csn_str){ word.ptr, word.len - 1 });
+        copy_event((struct csn_str){ word.ptr, word.len - 1 }, out);
 }
 
 /* The last number before the processor and the time is the thread, what stands before it is the command. */
@@ -155,7 +171,7 @@ bool perf_head_read_part(struct csn_str line, bool ends_in_blank, struct profile
     struct field field = last_field(line);
     ends_in_blank |= line.len && line.ptr[line.len - 1] == ' '; /* perf leaves one behind each field */
     if (ends_in_colon(field.word) && !is_time(field.word)) {
-        copy_word(out->event, sizeof(out->event), (struct csn_str){ field.word.ptr, field.word.len - 1 });
+        copy_event((struct csn_str){ field.word.ptr, field.word.len - 1 }, out);
         field = field_before(line, &field);
     }
     if (is_period(&field, out)) field = field_before(line, &field);
