@@ -146,6 +146,8 @@ static bool report_summary(const struct csn_profile *profile, const struct csn_p
                    (unsigned long long)sizes.lost_lines);
     if (sizes.left_out)
         cli_report("%llu markers, counters and allocations of the input are left out", (unsigned long long)sizes.left_out);
+    if (sizes.attributes_left_out)
+        cli_report("%llu attributes, links, scopes and ids of the input are left out", (unsigned long long)sizes.attributes_left_out);
     return true;
 }
 

@@ -44,7 +44,7 @@ enum {
     CSN_PROFILE_EVERY_SAMPLE = 1, /* keep each sample's thread and time instead of adding samples up: for output to
                                   * CSN_PROFILE_FIREFOX. Costs 32 bytes and one number for each value type a sample */
     CSN_PROFILE_UNIX_TIMES = 2   /* the same for those samples only whose Unix time the input tells, as OTLP and Firefox
-                                  * profiles do, and without threads: for output to CSN_PROFILE_OTLP. All others are added up */
+                                  * profiles do: for output to CSN_PROFILE_OTLP. Others of one thread are added up */
 };
 
 /* Creates an empty profile. `options` may be NULL. The caller releases *out with csn_profile_destroy().
@@ -201,21 +201,22 @@ struct csn_profile_sizes {
     uint64_t lost_lines;         /* lines and columns that do not fit into 32 bits: they are not known */
     uint64_t sums_cut;           /* additions of values, by readers and writers, whose sums have more than 64 bits: such a sum is
                                   * the largest number of its sign */
-    uint64_t reserved[1];
+    uint64_t attributes_left_out; /* of OTLP: attributes that are lists, maps or bytes, or not of samples and resources, links,
+                                  * scopes and ids, which nothing keeps */
 };
 CSN_API void csn_profile_get_sizes(const struct csn_profile *profile, struct csn_profile_sizes *out);
 
 CSN_API csn_status csn_profile_get_value_type(const struct csn_profile *profile, uint32_t i, struct csn_str *type,
                                               struct csn_str *unit);
 /* A sample as it is kept. value_count is the number of value types. Time and thread are 0 without CSN_PROFILE_EVERY_SAMPLE; with
- * CSN_PROFILE_UNIX_TIMES, the time is a Unix time. */
+ * CSN_PROFILE_UNIX_TIMES, the time is a Unix time, and 0 if there is none. */
 CSN_API csn_status csn_profile_get_sample(const struct csn_profile *profile, uint64_t i, struct csn_profile_sample *out);
 struct csn_profile_label {
     struct csn_str key, text, unit; /* text: empty if the label is a number */
     int64_t number;
     uint64_t reserved[2];
 };
-/* Label k of a sample, as pprof has them. */
+/* Label k of a sample, as pprof has them. Attributes of a resource of OTLP are labels of its samples. */
 CSN_API csn_status csn_profile_get_label(const struct csn_profile *profile, uint64_t sample, uint32_t k,
                                          struct csn_profile_label *out);
 /* The innermost location of a stack, and the number of its caller's stack, 0 if there is none. Stack 0 is empty: CSN_NONE.

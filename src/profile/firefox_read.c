@@ -494,7 +494,7 @@ static csn_status read_thread(struct firefox_reader *r, struct csni_span thread)
     CSNI_TRY(text_of(r, m[THREAD_PROCESS].value, &own.process));
     own.pid = id_of(r, m[THREAD_PID].value);
     own.tid = id_of(r, m[THREAD_TID].value);
-    if (r->p->flags & CSN_PROFILE_EVERY_SAMPLE) CSNI_TRY(csni_profile_thread(r->p, &own, &number, r->err));
+    if (csni_profile_keeps_threads(r->p)) CSNI_TRY(csni_profile_thread(r->p, &own, &number, r->err));
     CSNI_TRY(count_rows(r, m[THREAD_MARKERS].value));
     CSNI_TRY(count_rows(r, m[THREAD_NATIVE_ALLOCATIONS].value));
     CSNI_TRY(count_rows(r, m[THREAD_JS_ALLOCATIONS].value));

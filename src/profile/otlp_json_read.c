@@ -1,5 +1,6 @@
 /* OTLP as JSON: becomes the protobuf message that it is a mapping of. Members that the schema does not have are skipped, as OTLP's
  * specification demands. */
+#include <math.h>
 #include <string.h>
 
 #include "base/hex.h"
@@ -66,6 +67,20 @@ static csn_status fail_whole(struct otlp_json_reader *r, struct csni_span value,
                      (const char *)value.ptr, (long long)range->least, (unsigned long long)range->most);
 }
 
+static bool parse_double(struct csni_span value, double *out) {
+    static const struct {
+        const char *name;
+        double value;
+    } others[] = { { "NaN", NAN }, { "Infinity", INFINITY }, { "-Infinity", -INFINITY } };
+    if (value.size >= 2 && value.ptr[0] == '"') value = (struct csni_span){ value.ptr + 1, value.size - 2 };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (value.size != strlen(others[i].name) || memcmp(value.ptr, others[i].name, value.size) != 0) continue;
+        *out = others[i].value;
+        return true;
+    }
+    return csni_json_number(value, out);
+}
+
 /* The value as it stands in a packed list, or behind a tag. */
 static csn_status put_json_number(struct otlp_json_reader *r, struct csni_span value, enum otlp_kind kind) {
     uint8_t bytes[8];
@@ -76,7 +91,7 @@ static csn_status put_json_number(struct otlp_json_reader *r, struct csni_span v
             return fail_kind(r, value, "a value is neither true nor false");
         number = value.size == 4;
     } else if (kind == OTLP_DOUBLE) {
-        if (!csni_json_number(value, &real)) real = 0; /* "NaN" and its like */
+        if (!parse_double(value, &real)) return fail_kind(r, value, "a value is no number");
         memcpy(&number, &real, sizeof number);
     } else if (!parse_whole(value, &whole_ranges[kind], &number)) {
         return fail_whole(r, value, &whole_ranges[kind]);

@@ -21,7 +21,7 @@ struct otlp_reader {
     CSNI_VEC(uint32_t) stack;    /* of locations */
     CSNI_VEC(int64_t) values;
     CSNI_VEC(uint64_t) times;
-    CSNI_VEC(struct profile_label) labels;
+    CSNI_VEC(struct profile_label) labels, resource; /* of a sample, and of the resource that it is of */
     size_t twin, first_twin, twins_end; /* samples of the scope's first profile: the next one, the first, behind the last */
     uint32_t scope_types;        /* bits of the value types of the scope's profiles */
     uint32_t executable;         /* name of the resource's process; a string */
@@ -94,48 +94,71 @@ static csn_status read_double(struct otlp_reader *r, uint64_t bits, uint32_t *ou
     return csni_profile_string(r->p, (struct csn_str){ text, used }, out, r->err);
 }
 
-/* AnyValue: a text, or a number. *is_label: false for a list, a map or bytes, which no label has. */
-static csn_status read_value(struct otlp_reader *r, struct csni_span bytes, struct profile_label *out, bool *is_label) {
+enum { VALUE_TEXT = 1, VALUE_BOOL, VALUE_INT, VALUE_DOUBLE, VALUE_LIST, VALUE_MAP, VALUE_BYTES, VALUE_STRING }; /* fields */
+
+/* AnyValue: a text, or a number. Of several fields the last counts, as of any oneof. */
+static csn_status read_value(struct otlp_reader *r, struct csni_span bytes, struct profile_label *out) {
+    static const uint16_t kinds[] = { [VALUE_TEXT] = LABEL_TEXT,     [VALUE_BOOL] = LABEL_BOOL, [VALUE_INT] = LABEL_PLAIN,
+                                      [VALUE_DOUBLE] = LABEL_DOUBLE, [VALUE_LIST] = LABEL_NONE, [VALUE_MAP] = LABEL_NONE,
+                                      [VALUE_BYTES] = LABEL_NONE,    [VALUE_STRING] = LABEL_TEXT };
     struct csni_cursor c = csni_cursor_at(bytes, false);
     struct proto_field field;
     while (csni_proto_next(&c, &field)) {
-        if (field.number >= 5 && field.number <= 7) *is_label = false;
-        if (field.number == 4 && field.type == PROTO_FIXED64) CSNI_TRY(read_double(r, field.value, &out->text));
-        if (field.number == 1 && field.type == PROTO_BYTES)
+        if (!field.number || field.number > VALUE_STRING) continue;
+        out->kind = kinds[field.number];
+        out->number = (int64_t)field.value;
+        out->text = 0;
+        if (field.number == VALUE_TEXT && field.type == PROTO_BYTES)
             CSNI_TRY(csni_profile_string(r->p, (struct csn_str){ (const char *)field.bytes.ptr, field.bytes.size },
                                          &out->text, r->err));
-        if ((field.number == 2 || field.number == 3) && field.type == PROTO_VARINT) out->number = (int64_t)field.value;
-        if (field.number == 8 && field.type == PROTO_VARINT) CSNI_TRY(string_of(r, field.value, bytes, &out->text));
+        if (field.number == VALUE_BOOL) out->number = field.value != 0;
+        if (field.number == VALUE_DOUBLE && field.type == PROTO_FIXED64) CSNI_TRY(read_double(r, field.value, &out->text));
+        if (field.number == VALUE_STRING) CSNI_TRY(string_of(r, field.value, bytes, &out->text));
+        if (out->kind == LABEL_TEXT) out->number = 0;
+        if (out->kind == LABEL_TEXT && out->text) out->kind = LABEL_PLAIN;
     }
     return c.failed ? fail_message(r, "a value", &c) : CSN_OK;
 }
 
 static csn_status read_attribute(struct otlp_reader *r, struct csni_span bytes) {
     struct csni_cursor c = csni_cursor_at(bytes, false);
-    struct profile_label label = { .key = 0 };
+    struct profile_label label = { .kind = LABEL_EMPTY };
     struct proto_field field;
-    bool is_label = true;
     while (csni_proto_next(&c, &field)) {
         if (field.number == 1 && field.type == PROTO_VARINT) CSNI_TRY(string_of(r, field.value, bytes, &label.key));
-        if (field.number == 2 && field.type == PROTO_BYTES) CSNI_TRY(read_value(r, field.bytes, &label, &is_label));
+        if (field.number == 2 && field.type == PROTO_BYTES) CSNI_TRY(read_value(r, field.bytes, &label));
         if (field.number == 3) CSNI_TRY(string_of(r, field.value, bytes, &label.unit));
     }
     if (c.failed) return fail_message(r, "an attribute", &c);
-    if (!is_label) label.key = 0; /* left out by take_attributes() */
     return csni_vec_push(&r->attributes, label) ? CSN_OK : fail_memory(r);
 }
 
-/* Adds the attributes of a repeated field of indexes. */
+/* Adds the attributes of a repeated field of indexes, those that labels can have. */
 static csn_status take_attributes(struct otlp_reader *r, const struct proto_field *field) {
     struct csni_cursor packed = csni_cursor_at(field->bytes, false);
     uint64_t index = field->value;
     bool more = field->type == PROTO_VARINT || csni_proto_next_number(&packed, &index);
     for (; more; more = csni_proto_next_number(&packed, &index)) {
         if (index >= r->attributes.count) return fail_index(r, field->bytes, "attribute", index, r->attributes.count);
-        if (index && r->attributes.items[index].key && !csni_vec_push(&r->labels, r->attributes.items[index]))
-            return fail_memory(r);
+        if (!index) continue;
+        const struct profile_label *label = &r->attributes.items[index];
+        if (!label->key || label->kind == LABEL_NONE) r->p->attributes_left_out++;
+        else if (!csni_vec_push(&r->labels, *label)) return fail_memory(r);
     }
     return packed.failed ? fail_message(r, "a list of attributes", &packed) : CSN_OK;
+}
+
+/* Attributes of things that have no labels. */
+static csn_status leave_out_attributes(struct otlp_reader *r, const struct proto_field *field) {
+    r->labels.count = 0;
+    CSNI_TRY(take_attributes(r, field));
+    r->p->attributes_left_out += r->labels.count;
+    return CSN_OK;
+}
+
+/* Texts, bytes and messages that the profile has no place for. */
+static void leave_out(struct otlp_reader *r, const struct proto_field *field) {
+    r->p->attributes_left_out += field->type == PROTO_BYTES && field->bytes.size;
 }
 
 static csn_status read_function(struct otlp_reader *r, struct csni_span bytes) {
@@ -173,9 +196,11 @@ static csn_status read_mapping(struct otlp_reader *r, struct csni_span bytes) {
     }
     if (c.failed) return fail_message(r, "a mapping", &c);
     CSNI_TRY(string_of(r, numbers[4], bytes, &path));
-    for (size_t i = 0; i < r->labels.count; i++)
+    for (size_t i = 0; i < r->labels.count; i++) {
         if (is_build_id_key(csni_profile_str(r->p, r->labels.items[i].key)))
             build_id = csni_profile_str(r->p, r->labels.items[i].text);
+        else r->p->attributes_left_out++;
+    }
     if (r->mappings.items.count) /* the first is no mapping */
         CSNI_TRY(csni_profile_hex_module(r->p, csni_profile_str(r->p, path), build_id, numbers[1], numbers[2],
                                          numbers[3], &number, r->err));
@@ -210,6 +235,7 @@ static csn_status read_location(struct otlp_reader *r, struct csni_span bytes) {
         if (field.number == 1) mapping = field.value;
         if (field.number == 2) location.value = field.value;
         if (field.number == 3 && field.type == PROTO_BYTES) CSNI_TRY(read_line(r, field.bytes));
+        if (field.number == 4) CSNI_TRY(leave_out_attributes(r, &field));
     }
     if (c.failed) return fail_message(r, "a location", &c);
     if (mapping) CSNI_TRY(number_of(r, &r->mappings, mapping, bytes, "mapping", &location.module));
@@ -325,12 +351,15 @@ static csn_status read_sample(struct otlp_reader *r, struct csni_span bytes, uin
     while (csni_proto_next(&c, &field)) {
         if (field.number == 1 && field.type == PROTO_VARINT) stack = field.value;
         if (field.number == 2) CSNI_TRY(take_attributes(r, &field));
+        if (field.number == 3) r->p->attributes_left_out += field.value != 0; /* a link */
         if (field.number == 4 || field.number == 5) CSNI_TRY(read_numbers(r, &field, field.number == 5));
     }
     if (c.failed) return fail_message(r, "a sample", &c);
     CSNI_TRY(number_of(r, &r->stacks, stack, bytes, "stack", &row.stack));
-    CSNI_TRY(csni_profile_label_set(r->p, r->labels.items, r->labels.count, &row.labels, r->err));
     if (r->p->flags & CSN_PROFILE_EVERY_SAMPLE) CSNI_TRY(sample_thread(r, &row.thread));
+    for (size_t i = 0; i < r->resource.count; i++)
+        if (!csni_vec_push(&r->labels, r->resource.items[i])) return fail_memory(r);
+    CSNI_TRY(csni_profile_label_set(r->p, r->labels.items, r->labels.count, &row.labels, r->err));
     /* Times without values count 1 each; a value without times is a sum. */
     const size_t count = r->values.count ? r->values.count : r->times.count;
     for (size_t i = 0; i < count; i++)
@@ -378,6 +407,8 @@ static csn_status read_profile(struct otlp_reader *r, struct csni_span bytes) {
         if (field.number == 5 && field.type == PROTO_BYTES)
             CSNI_TRY(read_type(r, field.bytes, &times.period_type, &times.period_unit));
         if (field.number == 6) times.period = (int64_t)field.value;
+        if (field.number == 7 || field.number == 10) leave_out(r, &field); /* its id, and where it was made of */
+        if (field.number == 11) CSNI_TRY(leave_out_attributes(r, &field));
     }
     if (c.failed) return fail_message(r, "a profile", &c);
     take_times(r, times);
@@ -390,38 +421,52 @@ static csn_status read_profile(struct otlp_reader *r, struct csni_span bytes) {
     return CSN_OK;
 }
 
+/* Fields by the bit of their number: the scope itself, entities, and the addresses of schemas. */
+static csn_status leave_out_fields(struct otlp_reader *r, struct csni_span bytes, uint32_t numbers, const char *what) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    struct proto_field field;
+    while (csni_proto_next(&c, &field))
+        if (field.number < 32 && numbers >> field.number & 1) leave_out(r, &field);
+    return c.failed ? fail_message(r, what, &c) : CSN_OK;
+}
+
 static csn_status read_scope(struct otlp_reader *r, struct csni_span bytes) {
     r->first_twin = r->twins_end = r->p->samples.count;
     r->scope_types = 0;
+    CSNI_TRY(leave_out_fields(r, bytes, 1 << 1 | 1 << 3, "profiles of a scope"));
     return each_message(r, bytes, 2, "profiles of a scope", read_profile);
 }
 
 /* KeyValue: the key is a text, or the number of one. */
 static csn_status read_resource_attribute(struct otlp_reader *r, struct csni_span bytes) {
     struct csni_cursor c = csni_cursor_at(bytes, false);
-    struct profile_label label = { .key = 0 };
+    struct profile_label label = { .kind = LABEL_EMPTY, .is_of_resource = true };
     struct proto_field field;
-    bool is_label = true;
     while (csni_proto_next(&c, &field)) {
         if (field.number == 1 && field.type == PROTO_BYTES)
             CSNI_TRY(csni_profile_string(r->p, (struct csn_str){ (const char *)field.bytes.ptr, field.bytes.size },
                                          &label.key, r->err));
-        if (field.number == 2 && field.type == PROTO_BYTES) CSNI_TRY(read_value(r, field.bytes, &label, &is_label));
+        if (field.number == 2 && field.type == PROTO_BYTES) CSNI_TRY(read_value(r, field.bytes, &label));
         if (field.number == 3 && field.type == PROTO_VARINT && field.value) CSNI_TRY(string_of(r, field.value, bytes, &label.key));
     }
     if (c.failed) return fail_message(r, "an attribute of a resource", &c);
     if (key_is(r, &label, "process.executable.name")) r->executable = label.text;
     if (key_is(r, &label, "process.pid")) r->pid = (uint64_t)label.number;
+    if (label.key && label.kind != LABEL_NONE) return csni_vec_push(&r->resource, label) ? CSN_OK : fail_memory(r);
+    r->p->attributes_left_out++;
     return CSN_OK;
 }
 
 static csn_status read_resource(struct otlp_reader *r, struct csni_span bytes) {
+    CSNI_TRY(leave_out_fields(r, bytes, 1 << 3, "a resource"));
     return each_message(r, bytes, 1, "a resource", read_resource_attribute);
 }
 
 static csn_status read_resource_profiles(struct otlp_reader *r, struct csni_span bytes) {
     r->executable = 0;
     r->pid = 0;
+    r->resource.count = 0;
+    CSNI_TRY(leave_out_fields(r, bytes, 1 << 3, "profiles of a resource"));
     CSNI_TRY(each_message(r, bytes, 1, "profiles of a resource", read_resource));
     return each_message(r, bytes, 2, "profiles of a resource", read_scope);
 }
@@ -431,7 +476,7 @@ csn_status csni_otlp_read(struct csn_profile *p, struct csni_span bytes, struct 
     p->inputs.items[p->inputs.count - 1].has_unix_times = true;
     r.strings.items.alloc = r.functions.items.alloc = r.mappings.items.alloc = r.locations.items.alloc = r.stacks.items.alloc =
         p->alloc;
-    r.attributes.alloc = r.stack.alloc = r.values.alloc = r.times.alloc = r.labels.alloc = p->alloc;
+    r.attributes.alloc = r.stack.alloc = r.values.alloc = r.times.alloc = r.labels.alloc = r.resource.alloc = p->alloc;
     csn_status status = each_message(&r, bytes, 2, "the input", read_dictionary);
     if (status == CSN_OK) status = each_message(&r, bytes, 1, "the input", read_resource_profiles);
     csni_vec_deinit(&r.strings.items);
@@ -444,5 +489,6 @@ csn_status csni_otlp_read(struct csn_profile *p, struct csni_span bytes, struct 
     csni_vec_deinit(&r.values);
     csni_vec_deinit(&r.times);
     csni_vec_deinit(&r.labels);
+    csni_vec_deinit(&r.resource);
     return status;
 }

@@ -33,7 +33,7 @@ static void put_type(struct pprof_writer *w, uint32_t number, uint32_t type, uin
 static void put_label(struct pprof_writer *w, const struct profile_label *label) {
     csni_proto_put_number(&w->inner, 1, string_number(w, label->key));
     csni_proto_put_number(&w->inner, 2, string_number(w, label->text));
-    csni_proto_put_number(&w->inner, 3, (uint64_t)label->number);
+    csni_proto_put_number(&w->inner, 3, label->kind == LABEL_DOUBLE ? 0 : (uint64_t)label->number);
     csni_proto_put_number(&w->inner, 4, string_number(w, label->unit));
     csni_proto_put_message(&w->message, 3, &w->inner);
 }

@@ -319,7 +319,9 @@ static bool labels_equal(const void *context, uint32_t number, const void *key) 
     if (set->count != wanted->count) return false;
     for (size_t i = 0; i < wanted->count; i++) {
         const struct profile_label *a = &p->labels.items[set->first + i], *b = &wanted->items[i];
-        if (a->key != b->key || a->text != b->text || a->unit != b->unit || a->number != b->number) return false;
+        if (a->key != b->key || a->text != b->text || a->unit != b->unit || a->number != b->number ||
+            a->kind != b->kind || a->is_of_resource != b->is_of_resource)
+            return false;
     }
     return true;
 }
@@ -347,17 +349,17 @@ csn_status csni_profile_label_set(struct csn_profile *p, const struct profile_la
 static bool sample_equals(const void *context, uint32_t number, const void *key) {
     const struct csn_profile *p = context;
     const struct profile_sample_row *a = &p->samples.items[number], *b = key;
-    return a->stack == b->stack && a->labels == b->labels && a->input == b->input;
+    return a->stack == b->stack && a->labels == b->labels && a->thread == b->thread && a->input == b->input;
 }
 
 int64_t *csni_profile_sample(struct csn_profile *p, const struct profile_sample_row *given, struct csn_error *err) {
     struct profile_sample_row row = *given;
     const bool every = p->flags & CSN_PROFILE_EVERY_SAMPLE || (p->flags & CSN_PROFILE_UNIX_TIMES && row.time_ns);
-    const uint64_t hash = csni_hash_u64(((uint64_t)row.stack << 32 | row.labels) ^ (uint64_t)row.input << 24);
     uint32_t number;
     p->samples_read++;
+    if (!csni_profile_keeps_threads(p)) row.thread = 0;
+    const uint64_t hash = csni_hash_u64(((uint64_t)row.stack << 32 | row.labels) ^ (uint64_t)row.input << 24) ^ csni_hash_u64(row.thread);
     if (!every) {
-        row.thread = 0;
         row.time_ns = 0;
         if (csni_profile_table_find(&p->sample_table, hash, sample_equals, p, &row, &number))
             return p->values.items + (size_t)number * p->value_stride;
@@ -382,9 +384,8 @@ csn_status csn_profile_add_sample(struct csn_profile *p, const struct csn_profil
     if (sample->value_count > p->value_count) return fail_number(err, "value type", sample->value_count - 1, p->value_count);
     if (!p->inputs.count) CSNI_TRY(csn_profile_begin_input(p, CSN_STR(""), err));
     row.input = (uint32_t)p->inputs.count - 1;
-    if (!(p->flags & CSN_PROFILE_EVERY_SAMPLE)) {
-        row.time_ns = 0; /* of whatever clock: no Unix time */
-    } else {
+    if (!(p->flags & CSN_PROFILE_EVERY_SAMPLE)) row.time_ns = 0; /* of whatever clock: no Unix time */
+    if (csni_profile_keeps_threads(p)) {
         struct profile_thread thread = { .pid = sample->pid, .tid = sample->tid };
         CSNI_TRY(csni_profile_string(p, sample->process, &thread.process, err));
         CSNI_TRY(csni_profile_string(p, sample->thread, &thread.name, err));

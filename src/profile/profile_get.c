@@ -6,7 +6,7 @@ void csn_profile_get_sizes(const struct csn_profile *p, struct csn_profile_sizes
         .samples = p->samples_read, .distinct_samples = p->samples.count, .stacks = p->nodes.count - 1,
         .locations = p->locations.count,
         .modules = p->modules.count, .value_types = p->value_count, .inputs = p->inputs.count, .left_out = p->left_out,
-        .weight_scale = p->weight_scale, .lost_lines = p->lost_lines, .sums_cut = p->sums_cut,
+        .attributes_left_out = p->attributes_left_out, .weight_scale = p->weight_scale, .lost_lines = p->lost_lines, .sums_cut = p->sums_cut,
     };
 }
 
@@ -37,7 +37,7 @@ csn_status csn_profile_get_label(const struct csn_profile *p, uint64_t sample, u
     const struct profile_label *label = &p->labels.items[set->first + k];
     *out = (struct csn_profile_label){
         .key = csni_profile_str(p, label->key), .text = csni_profile_str(p, label->text), .unit = csni_profile_str(p, label->unit),
-        .number = label->number,
+        .number = label->kind == LABEL_DOUBLE ? 0 : label->number,
     };
     return CSN_OK;
 }

@@ -78,9 +78,21 @@ struct profile_node {
     uint32_t caller, location;
 };
 
+/* What the value of a label is in OTLP; pprof has texts, and numbers where there is none. */
+enum label_kind {
+    LABEL_PLAIN,                 /* the text, else the number */
+    LABEL_TEXT,                  /* the text, though it is empty */
+    LABEL_BOOL,
+    LABEL_DOUBLE,                /* `number`: its bits; the text is its digits */
+    LABEL_EMPTY,                 /* no value */
+    LABEL_NONE                   /* a list, a map or bytes: no label has it */
+};
+
 /* Of one sample. Strings but for `number`. */
 struct profile_label {
     uint32_t key, text, unit;
+    uint16_t kind;               /* enum label_kind */
+    bool is_of_resource;         /* an attribute of what the sample is of in OTLP; these come last */
     int64_t number;
 };
 struct profile_label_set {
@@ -133,8 +145,12 @@ struct csn_profile {
     uint32_t drop_frames, keep_frames, doc_url;      /* the same: expressions and an address that pprof's readers use */
     int64_t time_ns, duration_ns, period;
     CSNI_VEC(uint32_t) comments;
-    uint64_t samples_read, left_out, lost_lines, weight_scale, sums_cut;
+    uint64_t samples_read, left_out, attributes_left_out, lost_lines, weight_scale, sums_cut;
 };
+
+static inline bool csni_profile_keeps_threads(const struct csn_profile *profile) {
+    return profile->flags & (CSN_PROFILE_EVERY_SAMPLE | CSN_PROFILE_UNIX_TIMES);
+}
 
 /* What an input says of itself; 0: nothing. */
 struct profile_times {

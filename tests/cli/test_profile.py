@@ -878,12 +878,12 @@ def test_otlp_json_in(callsign, symbols, tmp_path, how):
     out = Pprof(convert(callsign, symbols, tmp_path, data, "out.pb"))
     assert out.types == [("cpu", "nanoseconds")]
     assert out.names() == {("inner", "outer", "main"): [144 if how == "lines" else 72]}
-    assert [("thread.name", "wörker \U0001d11e \"q\"")] in [labels for _, _, labels in out.samples]
+    assert [("thread.name", "wörker \U0001d11e \"q\""), ("process.pid", 7)] in [labels for _, _, labels in out.samples]
     assert out.samples[0][0][0]["mapping"]["build_id"] == "abcdef01"
 
 
 def test_otlp_values_of_attributes(callsign, symbols, tmp_path):
-    """A real number is a label with a text. A list, a map or bytes are none: they were labels with the number 0, as were real numbers."""
+    """A real number is a label with a text. A list, a map or bytes are none: they were labels with the number 0, as were real numbers. The resource's attributes follow."""
     values = {"real": {"doubleValue": 0.1}, "whole": {"doubleValue": -3}, "number": {"intValue": "-5"}, "yes": {"boolValue": True},
               "list": {"arrayValue": {"values": [{"intValue": "1"}]}}, "map": {"kvlistValue": {"values": []}}, "bytes": {"bytesValue": "AQI="}}
     data = otlp_json()
@@ -893,7 +893,7 @@ def test_otlp_values_of_attributes(callsign, symbols, tmp_path):
     tables["stringTable"] += list(values)
     samples[:] = [{"stackIndex": 1, "values": ["1"], "attributeIndices": list(range(first, first + len(values)))}]
     out = Pprof(convert(callsign, symbols, tmp_path, json.dumps(data), "out.pb"))
-    assert [labels for _, _, labels in out.samples] == [[("real", "0.1"), ("whole", "-3"), ("number", 2**64 - 5), ("yes", 1)]]
+    assert [labels for _, _, labels in out.samples] == [[("real", "0.1"), ("whole", "-3"), ("number", 2**64 - 5), ("yes", 1), ("process.pid", 7)]]
 
 
 def test_otlp_json_out(callsign, symbols, tmp_path):

@@ -272,7 +272,8 @@ def test_times_of_firefox_are_unix_times_in_otlp(callsign, tmp_path):
     given["meta"]["startTime"] = 1700000000000
     given["threads"][0]["samples"]["time"] = [0.5, 1.25]
     data, _ = profile_of(callsign, tmp_path, json.dumps(given), "out.otlp.json")
-    assert otlp_samples(data) == [[([1], [1700000000000500000], []), ([2], [1700000000001250000], [])]]
+    thread = ["thread.name", "thread.id", "process.pid", "process.executable.name"]
+    assert otlp_samples(data) == [[([1], [1700000000000500000], thread), ([2], [1700000000001250000], thread)]]
 
 
 @pytest.mark.parametrize("start", ["1700000000000000000", "0"])
@@ -346,6 +347,122 @@ def test_times_of_several_legacy_profiles(callsign, tmp_path):
     """The last one's period was taken."""
     for periods in ((10000, 20000), (20000, 10000)):
         assert times_of(profile_of(callsign, tmp_path, [gperftools(period) for period in periods], "out.pb")[0]) == [0, 0, 20000000]
+
+
+# ---- attributes of OTLP ----
+
+
+VALUES = [{"stringValue": "T1"}, {"stringValue": ""}, {"intValue": "7"}, {"intValue": "-1"}, {"intValue": "0"}, {"boolValue": True}, {"boolValue": False},
+          {"doubleValue": 1.5}, {"doubleValue": 0}, {"doubleValue": "NaN"}, {"doubleValue": "-Infinity"}, {}]
+
+
+def otlp_attributes(values, resources=([],)):
+    """A sample with an attribute for each value, in a profile for each resource."""
+    given = otlp_json([{"stackIndex": 1, "values": ["77"], "attributeIndices": list(range(1, len(values) + 1))}])
+    tables = given["dictionary"]
+    for i, value in enumerate(values):
+        tables["stringTable"].append(f"k{i}")
+    tables["attributeTable"] = [{}] + [{"keyStrindex": 6 + i, "value": value, **({"unitStrindex": 3} if i % 2 else {})} for i, value in enumerate(values)]
+    one = given["resourceProfiles"][0]
+    given["resourceProfiles"] = [{"resource": {"attributes": [{"key": k, "value": v} for k, v in resource]}, **one} for resource in resources]
+    return given
+
+
+def attributes_of(data):
+    """[(attributes of the resource, [(values, attributes of the sample)])]"""
+    given = json.loads(data)
+    tables = given["dictionary"]
+    text = lambda entry, key: tables["stringTable"][entry.get(key, 0)]
+    table = [(text(a, "keyStrindex"), a.get("value"), text(a, "unitStrindex")) for a in tables["attributeTable"]]
+    return [([(a["key"], a["value"]) for a in r.get("resource", {}).get("attributes", [])],
+             [([int(v) for v in s["values"]], [table[i] for i in s.get("attributeIndices", [])])
+              for scope in r["scopeProfiles"] for profile in scope["profiles"] for s in profile.get("samples", [])]) for r in given["resourceProfiles"]]
+
+
+@pytest.mark.parametrize("middle", [None, "m.otlp"])
+def test_kinds_of_attributes_stay(callsign, tmp_path, middle):
+    """true was 1, 1.5 the text "1.5", an empty text 0, and NaN of JSON 0."""
+    data = json.dumps(otlp_attributes(VALUES))
+    if middle:
+        data = profile_of(callsign, tmp_path, data, middle)[0]
+    out, told = profile_of(callsign, tmp_path, data, "out.otlp.json")
+    assert attributes_of(out) == [([], [([77], [(f"k{i}", value, "nanoseconds" if i % 2 else "") for i, value in enumerate(VALUES)])])]
+    assert "left out" not in told
+    labels = dict(Pprof(profile_of(callsign, tmp_path, data, "out.pb")[0]).samples[0][2])
+    assert labels == {"k0": "T1", "k1": 0, "k2": 7, "k3": 2**64 - 1, "k4": 0, "k5": 1, "k6": 0, "k7": "1.5", "k8": "0", "k9": "nan", "k10": "-inf", "k11": 0}
+
+
+@pytest.mark.parametrize("middle", [None, "m.otlp"])
+def test_resources_stay_apart(callsign, tmp_path, middle):
+    """Their attributes were lost, and samples of two services without times were one."""
+    resources = [[("service.name", {"stringValue": "a"}), ("process.pid", {"intValue": "41"}), ("up", {"boolValue": True})], [],
+                 [("service.name", {"stringValue": "b"})], [("service.name", {"stringValue": "a"}), ("process.pid", {"intValue": "41"}), ("up", {"boolValue": True})]]
+    data = json.dumps(otlp_attributes(VALUES[:2], resources))
+    if middle:
+        data = profile_of(callsign, tmp_path, data, middle)[0]
+    sample = [("k0", {"stringValue": "T1"}, ""), ("k1", {"stringValue": ""}, "nanoseconds")]
+    out, _ = profile_of(callsign, tmp_path, data, "out.otlp.json")
+    assert sorted(attributes_of(out), key=repr) == sorted([(resources[0], [([154], sample)]), ([], [([77], sample)]), (resources[2], [([77], sample)])], key=repr)
+    pprof_out = Pprof(profile_of(callsign, tmp_path, data, "out.pb")[0])
+    assert sorted((values, dict(labels).get("service.name", "")) for _, values, labels in pprof_out.samples) == [([77], ""), ([77], "b"), ([154], "a")]
+    timed = otlp_attributes([], resources[:1] + resources[2:3])
+    timed["resourceProfiles"][0]["scopeProfiles"][0]["profiles"][0]["samples"][0]["timestampsUnixNano"] = ["10"]
+    out, _ = profile_of(callsign, tmp_path, json.dumps(timed), "out.otlp.json")
+    assert sorted(attributes_of(out), key=repr) == sorted([(resources[0], [([77], [])]), (resources[2], [([77], [])])], key=repr)
+    assert out.count(b'"10"') == 2
+
+
+def test_what_otlp_loses_is_told(callsign, tmp_path):
+    """Attributes of things without labels, lists, maps and bytes, links, scopes, ids: nothing was said."""
+    given = otlp_attributes([{"arrayValue": {"values": [{"intValue": "3"}]}}, {"kvlistValue": {"values": []}}, {"bytesValue": "AAAA"}, {"intValue": "3"}],
+                            [[("list", {"arrayValue": {}}), ("service.name", {"stringValue": "a"})]])
+    tables = given["dictionary"]
+    tables["mappingTable"].append({"memoryStart": "4096", "memoryLimit": "8192", "attributeIndices": [4]})
+    tables["locationTable"][1].update(mappingIndex=1, attributeIndices=[4, 1])
+    tables["linkTable"].append({"traceId": "01" * 16, "spanId": "02" * 8})
+    scope = given["resourceProfiles"][0]["scopeProfiles"][0]
+    scope.update(scope={"name": "profiler"}, schemaUrl="https://example.org")
+    scope["profiles"][0].update(profileId="AwMDAwMDAwMDAwMDAwMDAw==", attributeIndices=[4])
+    scope["profiles"][0]["samples"][0]["linkIndex"] = 1
+    out, told = profile_of(callsign, tmp_path, json.dumps(given), "out.otlp.json")
+    # of the sample 3 and the link, of the resource 1, of the mapping 1, of the location 2, scope, schema, id, and of the profile 1
+    assert "\n12 attributes, links, scopes and ids of the input are left out\n" in told
+    assert attributes_of(out) == [([("service.name", {"stringValue": "a"})], [([77], [("k3", {"intValue": "3"}, "nanoseconds")])])]
+
+
+THREADS = [("T1", "P", 1, 2), ("T2", "P", 1, 3), ("T2", "Q", 4, 4)]
+
+
+def firefox_threads():
+    given = json.loads(firefox(["1", "2"]))
+    one = given["threads"][0]
+    given["threads"] = [{**one, "name": name, "processName": process, "pid": str(pid), "tid": tid} for name, process, pid, tid in THREADS]
+    return given
+
+
+@pytest.mark.parametrize("start", [0, 1700000000000])
+@pytest.mark.parametrize("middle", ["m.otlp", "m.otlp.json"])
+def test_threads_go_through_otlp(callsign, tmp_path, start, middle):
+    """All threads became one. With `start`, times are known, too."""
+    given = firefox_threads()
+    given["meta"]["startTime"] = start
+    data, _ = profile_of(callsign, tmp_path, json.dumps(given), middle)
+    out, _ = profile_of(callsign, tmp_path, data, "out.otlp.json")
+    wanted = {(("process.executable.name", p), ("process.pid", str(pid)), ("thread.id", str(tid)), ("thread.name", name)) for name, p, pid, tid in THREADS}
+    samples = [sample for _, samples in attributes_of(out) for sample in samples]
+    found = [tuple(sorted((key, value.get("stringValue") or value["intValue"]) for key, value, _ in attributes)) for _, attributes in samples]
+    assert set(found) == wanted and len(found) == 6
+    threads = json.loads(profile_of(callsign, tmp_path, data, "out.json")[0])["threads"]
+    assert [(t["name"], t["processName"], int(t["pid"]), int(t["tid"]), t["samples"]["weight"]) for t in threads] == [(*thread, [1, 2]) for thread in THREADS]
+
+
+def test_threads_of_perf_in_otlp(callsign, tmp_path):
+    """Without times: samples of a thread are added up."""
+    text = "".join(f"a{tid} 1/{tid} [000] {time}: 1 cpu-clock: \n\t1004 f (app)\n\n" for time, tid in ((12.5, 7), (12.6, 8), (12.7, 7)))
+    out, _ = profile_of(callsign, tmp_path, text, "out.otlp.json")
+    found = sorted((values, {key: list(value.values())[0] for key, value, _ in attributes}) for _, samples in attributes_of(out) for values, attributes in samples)
+    assert [f for f in found if f[0] == [2]] and {f[1]["thread.id"] for f in found} == {"7", "8"} and all(f[1]["process.pid"] == "1" for f in found)
+    assert sorted((f[0], f[1]["thread.name"]) for f in found if f[1]["thread.id"] == "7") == [([2], "a7")] * 2
 
 
 # ---- bytes that are no UTF-8 ----

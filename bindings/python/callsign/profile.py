@@ -153,7 +153,7 @@ class Profile:
     @property
     def sizes(self) -> dict[str, int]:
         """Numbers of samples (as read), distinct_samples (as kept), stacks, locations, modules, inputs, of things left_out that
-        the reader met and cannot keep, such as markers, of lost_lines, which do not fit into 32 bits, and of additions whose sums_cut to
+        the reader met and cannot keep, such as markers, of attributes_left_out and links of OTLP, of lost_lines, which do not fit into 32 bits, and of additions whose sums_cut to
         64 bits are the largest number of their sign. weight_scale: what weights with fractions of the last input were taken times
         ("samples x10"); 1 for all others."""
         return self._native.sizes()

@@ -213,11 +213,12 @@ static PyObject *profile_sizes(PyObject *self, PyObject *unused) {
     if (!profile) return NULL;
     csn_profile_get_sizes(profile, &sizes);
     profile_leave(self);
-    return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "samples", (unsigned long long)sizes.samples,
+    return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "samples", (unsigned long long)sizes.samples,
                          "distinct_samples", (unsigned long long)sizes.distinct_samples, "stacks",
                          (unsigned long long)sizes.stacks, "locations", (unsigned long long)sizes.locations, "modules",
                          (unsigned long long)sizes.modules, "inputs", (unsigned long long)sizes.inputs, "left_out",
-                         (unsigned long long)sizes.left_out, "sums_cut", (unsigned long long)sizes.sums_cut, "lost_lines",
+                         (unsigned long long)sizes.left_out, "attributes_left_out",
+                         (unsigned long long)sizes.attributes_left_out, "sums_cut", (unsigned long long)sizes.sums_cut, "lost_lines",
                          (unsigned long long)sizes.lost_lines, "weight_scale", (unsigned long long)sizes.weight_scale);
 }
 
