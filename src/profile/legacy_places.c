@@ -1,6 +1,7 @@
 /* Addresses of legacy profiles as locations. */
 #include "base/hash.h"
 #include "profile/legacy_read.h"
+#include "profile/profile_read.h"
 
 enum { MAPPINGS_MAX = 1 << 20 };
 
@@ -90,6 +91,7 @@ csn_status csni_legacy_push(struct legacy_places *l, uint64_t addr) {
     struct profile_location location = { .kind = CSN_PROFILE_AT_PC, .value = addr, .first_line = (uint32_t)l->p->lines.count };
     const uint64_t hash = csni_hash_u64(addr);
     uint32_t number;
+    if (l->stack.count == PROFILE_FRAMES_MAX) return csni_profile_fail_frames(l->err, NULL, 0, "a stack");
     if (!csni_profile_table_find(&l->location_table, hash, location_has_address, l, &addr, &number)) {
         CSNI_TRY(module_of(l, addr, &location.module));
         CSNI_TRY(push_lines(l, addr, &location));

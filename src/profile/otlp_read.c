@@ -44,6 +44,10 @@ static csn_status fail_index(struct otlp_reader *r, struct csni_span at, const c
                      "%s %llu does not exist, there are %zu", what, (unsigned long long)index, count);
 }
 
+static csn_status fail_frames(struct otlp_reader *r, struct csni_span at, const char *what) {
+    return csni_profile_fail_frames(r->err, SECTION, (uint64_t)(at.ptr - r->all.ptr), what);
+}
+
 /* The table's number; index 0 may be missing in an empty table. */
 static csn_status number_of(struct otlp_reader *r, const struct otlp_table *table, uint64_t index, struct csni_span at,
                             const char *what, uint32_t *out) {
@@ -234,6 +238,8 @@ static csn_status read_location(struct otlp_reader *r, struct csni_span bytes) {
     while (csni_proto_next(&c, &field)) {
         if (field.number == 1) mapping = field.value;
         if (field.number == 2) location.value = field.value;
+        if (field.number == 3 && r->p->lines.count - location.first_line == PROFILE_FRAMES_MAX)
+            return fail_frames(r, bytes, "a location");
         if (field.number == 3 && field.type == PROTO_BYTES) CSNI_TRY(read_line(r, field.bytes));
         if (field.number == 4) CSNI_TRY(leave_out_attributes(r, &field));
     }
@@ -257,6 +263,7 @@ static csn_status read_stack(struct otlp_reader *r, struct csni_span bytes) {
         bool more = field.number == 1 && (field.type == PROTO_VARINT || csni_proto_next_number(&packed, &index));
         for (; more; more = csni_proto_next_number(&packed, &index)) {
             if (index >= r->locations.items.count) return fail_index(r, bytes, "location", index, r->locations.items.count);
+            if (r->stack.count == PROFILE_FRAMES_MAX) return fail_frames(r, bytes, "a stack");
             number = r->locations.items.items[index];
             if (!csni_vec_push(&r->stack, number)) return fail_memory(r);
         }
@@ -360,11 +367,13 @@ static csn_status read_sample(struct otlp_reader *r, struct csni_span bytes, uin
     for (size_t i = 0; i < r->resource.count; i++)
         if (!csni_vec_push(&r->labels, r->resource.items[i])) return fail_memory(r);
     CSNI_TRY(csni_profile_label_set(r->p, r->labels.items, r->labels.count, &row.labels, r->err));
-    /* Times without values count 1 each; a value without times is a sum. */
-    const size_t count = r->values.count ? r->values.count : r->times.count;
-    for (size_t i = 0; i < count; i++)
-        CSNI_TRY(add_observation(r, &row, type, r->values.count ? r->values.items[i] : 1,
-                                 i < r->times.count ? r->times.items[i] : r->times.count ? r->times.items[0] : 0));
+    /* Times without values count 1 each; a value without times is a sum. A sample with neither stays, with the sum 0. */
+    const size_t values = r->values.count, times = r->times.count;
+    if (values && times && values != times)
+        return csni_fail(r->err, CSN_E_FORMAT, SECTION, (uint64_t)(bytes.ptr - r->all.ptr),
+                         "a sample has %zu values and %zu times, need as many of both, or one kind alone", values, times);
+    for (size_t i = 0; i < values || i < times || !i; i++)
+        CSNI_TRY(add_observation(r, &row, type, values ? r->values.items[i] : times != 0, times ? r->times.items[i] : 0));
     return CSN_OK;
 }
 

@@ -127,7 +127,7 @@ static size_t put_samples(struct otlp_writer *w, size_t first, size_t end, uint3
     return at;
 }
 
-/* Of the samples at the places [first, end). The first resource has a profile for each type, the others for those that they have. */
+/* Of the samples at the places [first, end). The first resource has a profile for each type, the others where they have samples. */
 static void put_profile(struct otlp_writer *w, size_t first, size_t end, uint32_t type, struct csni_buffer *scope) {
     const struct csn_profile *p = w->p;
     size_t some = first;
@@ -353,7 +353,8 @@ csn_status csni_otlp_write(struct csn_profile *p, bool json, struct profile_out 
     w.all.alloc = w.dictionary.alloc = w.profile.alloc = w.message.alloc = w.inner.alloc = w.times.alloc = p->alloc;
     csn_status status = prepare(&w, err);
     if (status == CSN_OK) put_all(&w);
-    const bool failed = w.all.failed || w.dictionary.failed || w.profile.failed || w.message.failed || w.inner.failed || w.times.failed;
+    const bool failed = w.all.failed || w.dictionary.failed || w.profile.failed || w.message.failed || w.inner.failed ||
+                        w.times.failed;
     if (status == CSN_OK && failed) status = csni_fail_memory(err, w.all.size);
     if (status == CSN_OK && json) csni_otlp_json_put(out, (struct csni_span){ w.all.bytes, w.all.size });
     else if (status == CSN_OK) csni_profile_put(out, w.all.bytes, w.all.size);

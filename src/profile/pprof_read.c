@@ -143,6 +143,7 @@ static csn_status location_of_id(struct pprof_reader *r, uint64_t id, uint32_t *
 
 static csn_status add_location_id(struct pprof_reader *r, uint64_t id) {
     uint32_t location;
+    if (r->stack.count == PROFILE_FRAMES_MAX) return csni_profile_fail_frames(r->err, SECTION, r->field_off, "a stack");
     CSNI_TRY(location_of_id(r, id, &location));
     return csni_vec_push(&r->stack, location) ? CSN_OK : fail_memory(r);
 }
@@ -286,6 +287,8 @@ static csn_status read_location(struct pprof_reader *r, struct csni_span bytes) 
         if (field.number == 1) id = number_of(&c, &field);
         if (field.number == 2) raw.mapping = number_of(&c, &field);
         if (field.number == 3) address = number_of(&c, &field);
+        if (field.number == 4 && r->lines.count - raw.first_line == PROFILE_FRAMES_MAX)
+            return csni_profile_fail_frames(r->err, SECTION, r->field_off, "a location");
         if (field.number == 4 && is_message(&c, &field)) CSNI_TRY(read_location_line(r, field.bytes));
         if (field.number == 5) raw.is_folded = number_of(&c, &field);
     }

@@ -358,7 +358,8 @@ int64_t *csni_profile_sample(struct csn_profile *p, const struct profile_sample_
     uint32_t number;
     p->samples_read++;
     if (!csni_profile_keeps_threads(p)) row.thread = 0;
-    const uint64_t hash = csni_hash_u64(((uint64_t)row.stack << 32 | row.labels) ^ (uint64_t)row.input << 24) ^ csni_hash_u64(row.thread);
+    const uint64_t hash =
+        csni_hash_u64(((uint64_t)row.stack << 32 | row.labels) ^ (uint64_t)row.input << 24) ^ csni_hash_u64(row.thread);
     if (!every) {
         row.time_ns = 0;
         if (csni_profile_table_find(&p->sample_table, hash, sample_equals, p, &row, &number))

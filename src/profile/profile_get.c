@@ -6,7 +6,8 @@ void csn_profile_get_sizes(const struct csn_profile *p, struct csn_profile_sizes
         .samples = p->samples_read, .distinct_samples = p->samples.count, .stacks = p->nodes.count - 1,
         .locations = p->locations.count,
         .modules = p->modules.count, .value_types = p->value_count, .inputs = p->inputs.count, .left_out = p->left_out,
-        .attributes_left_out = p->attributes_left_out, .weight_scale = p->weight_scale, .lost_lines = p->lost_lines, .sums_cut = p->sums_cut,
+        .attributes_left_out = p->attributes_left_out,
+        .weight_scale = p->weight_scale, .lost_lines = p->lost_lines, .sums_cut = p->sums_cut,
     };
 }
 

@@ -38,6 +38,10 @@ csn_status csni_profile_hex_module(struct csn_profile *p, struct csn_str path, s
     return csni_profile_module(p, &module, text, out, err);
 }
 
+csn_status csni_profile_fail_frames(struct csn_error *err, const char *section, uint64_t off, const char *what) {
+    return csni_fail(err, CSN_E_LIMIT, section, off, "%s of more than %d frames", what, PROFILE_FRAMES_MAX);
+}
+
 /* ---- formats ---- */
 
 /* A field of a message and its size, as pprof and OTLP begin: a message of fields in both. */

@@ -24,6 +24,11 @@ static inline bool csni_pprof_has_type(uint32_t number, uint32_t type) {
 csn_status csni_profile_hex_module(struct csn_profile *profile, struct csn_str path, struct csn_str build_id, uint64_t start,
                                    uint64_t end, uint64_t file_off, uint32_t *out, struct csn_error *err);
 
+/* Of a stack, and inlined calls of a location. A byte of a packed input may be a thousand frames, and each takes 50 bytes. */
+enum { PROFILE_FRAMES_MAX = 1 << 20 };
+/* `what` has more: a stack or a location. */
+csn_status csni_profile_fail_frames(struct csn_error *err, const char *section, uint64_t off, const char *what);
+
 /* Lines and columns have 64 bits with a sign in pprof and OTLP. One that does not fit here is not known, 0, and counted. */
 static inline uint32_t csni_profile_line_number(struct csn_profile *profile, uint64_t given) {
     if (given <= UINT32_MAX) return (uint32_t)given;

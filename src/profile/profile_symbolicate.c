@@ -353,7 +353,8 @@ static void note_what_is_known(struct symbolication *s, size_t input_lines) {
     for (size_t i = 0; i < s->places.count;) {
         const uint32_t module = places[i].module;
         bool all = true;
-        for (; i < s->places.count && places[i].module == module; i++) all &= has_indexed_line(s->p, places[i].location, input_lines);
+        for (; i < s->places.count && places[i].module == module; i++)
+            all &= has_indexed_line(s->p, places[i].location, input_lines);
         if (all) s->p->modules.items[module].known |= MODULE_INLINES | MODULE_BY_LOCATIONS;
     }
 }

@@ -78,7 +78,8 @@ static csn_status replace_strings(struct profile_used *u, struct csn_profile *p,
         if (csni_is_utf8(own)) continue;
         text.size = 0;
         char *at = (char *)csni_buffer_reserve(&text, CSNI_UTF8_GROWTH * own.len);
-        status = at ? csni_profile_string(p, (struct csn_str){ at, csni_to_utf8(own, at) }, &made.by, err) : csni_fail_memory(err, own.len);
+        const struct csn_str clean = { at, at ? csni_to_utf8(own, at) : 0 };
+        status = at ? csni_profile_string(p, clean, &made.by, err) : csni_fail_memory(err, own.len);
         if (status == CSN_OK && !csni_vec_push(&u->replaced, made)) status = csni_fail_memory(err, sizeof made);
     }
     csni_buffer_deinit(&text);

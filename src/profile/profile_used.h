@@ -23,7 +23,8 @@ struct profile_used {
 
 /* `keeps_mappings`: also the modules with a place in memory in which no location is. The profile may get strings: formats have
  * UTF-8 alone, with U+FFFD where a string of the profile has none. */
-csn_status csni_profile_used_init(struct profile_used *used, struct csn_profile *profile, bool keeps_mappings, struct csn_error *err);
+csn_status csni_profile_used_init(struct profile_used *used, struct csn_profile *profile, bool keeps_mappings,
+                                  struct csn_error *err);
 void csni_profile_used_deinit(struct profile_used *used); /* a zeroed one is fine */
 /* The string that is written for one of the profile: itself, if it is UTF-8. */
 uint32_t csni_profile_used_utf8(const struct profile_used *used, uint32_t string);

@@ -1,4 +1,5 @@
 """callsign profile: values, lines and times stay what they are from one format to another, or it is told."""
+import gzip
 import json
 import struct
 import subprocess
@@ -347,6 +348,50 @@ def test_times_of_several_legacy_profiles(callsign, tmp_path):
     """The last one's period was taken."""
     for periods in ((10000, 20000), (20000, 10000)):
         assert times_of(profile_of(callsign, tmp_path, [gperftools(period) for period in periods], "out.pb")[0]) == [0, 0, 20000000]
+
+
+@pytest.mark.parametrize("sample, text", [
+    ({"values": ["1", "2", "3"], "timestampsUnixNano": ["10", "20"]}, "a sample has 3 values and 2 times"),
+    ({"values": ["1"], "timestampsUnixNano": ["10", "20"]}, "a sample has 1 values and 2 times")])
+def test_as_many_times_as_values(callsign, tmp_path, sample, text):
+    """The first time was taken for a value without one, and times without a value were lost."""
+    (tmp_path / "in").write_text(json.dumps(otlp_json([{"stackIndex": 1, **sample}])))
+    assert text in callsign.bad("profile", tmp_path / "in", "-o", tmp_path / "out.pb", "--no-search")
+
+
+def test_samples_of_otlp_without_values_and_times(callsign, tmp_path):
+    assert values_of(callsign, tmp_path, json.dumps(otlp_json([{"stackIndex": 1}, {"stackIndex": 1, "timestampsUnixNano": ["5", "6"], "attributeIndices": [1]}])))[1] == [[0], [2]]
+
+
+FRAMES_MAX = 1 << 20
+
+
+def pprof_frames(count):
+    return message((1, message((1, 1), (2, 2))), (2, message((1, bytes([1]) * count), (2, packed([1])))), (4, message((1, 1), (3, 0x1000))), (6, ""), (6, "samples"), (6, "count"))
+
+
+def pprof_inlined(count):
+    line = message((4, message((1, 1))))
+    return message((1, message((1, 1), (2, 2))), (2, message((1, packed([1])), (2, packed([1])))), (4, message((1, 1), (3, 0x1000)) + line * count),
+                   (5, message((1, 1), (2, 1))), (6, ""), (6, "samples"), (6, "count"))
+
+
+def otlp_frames(count):
+    tables = message((1, b""), (2, b""), (2, message((2, 0x1000))), (3, b""), (5, ""), (5, "samples"), (6, b""), (7, b""), (7, message((1, bytes([1]) * count))))
+    profile = message((1, message((1, 1))), (2, message((1, 1), (4, packed([1])))))
+    return message((1, message((2, message((2, profile))))), (2, tables))
+
+
+def legacy_frames(count):
+    return b"heap profile: 1: 8 [1: 8] @ heap_v2/524288\n1: 8 [1: 8] @" + b" 0x1" * count + b"\n"
+
+
+@pytest.mark.parametrize("make, what", [(pprof_frames, "stack"), (pprof_inlined, "location"), (otlp_frames, "stack"), (legacy_frames, "stack")])
+def test_frames_of_a_stack(callsign, tmp_path, make, what):
+    """A few KB of gzip could take gigabytes."""
+    profile_of(callsign, tmp_path, make(FRAMES_MAX), "out.pb")
+    (tmp_path / "in").write_bytes(gzip.compress(make(FRAMES_MAX + 1), 1))
+    assert f"a {what} of more than 1048576 frames" in callsign.bad("profile", tmp_path / "in", "-o", tmp_path / "out.pb", "--no-search")
 
 
 # ---- attributes of OTLP ----
