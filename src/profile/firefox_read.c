@@ -6,8 +6,34 @@
 #include "profile/json_scan.h"
 #include "profile/profile_read.h"
 
-enum { FRAME_ADDRESS, FRAME_DEPTH, FRAME_FUNC, FRAME_LINE, FRAME_SYMBOL, FRAME_COLUMN, FRAME_COLUMNS };
-enum { FUNC_NAME, FUNC_RESOURCE, FUNC_FILE, FUNC_SOURCE, FUNC_LINE, FUNC_COLUMNS };
+/* Columns that are read, in their order in table_wishes. */
+enum { FRAME_ADDRESS, FRAME_DEPTH, FRAME_FUNC, FRAME_LINE, FRAME_SYMBOL, FRAME_COLUMN };
+enum { FUNC_NAME, FUNC_RESOURCE, FUNC_FILE, FUNC_SOURCE, FUNC_LINE };
+enum { STACK_FRAME, STACK_PREFIX };
+enum { ONLY_COLUMN };            /* of the other tables */
+enum { TABLE_FRAMES, TABLE_FUNCS, TABLE_RESOURCES, TABLE_SYMBOLS, TABLE_SOURCES, TABLE_STACKS, TABLES, COLUMNS_MAX = 6 };
+
+static const struct table_wish {
+    const char *key, *columns[COLUMNS_MAX];
+} table_wishes[TABLES] = {
+    [TABLE_FRAMES] = { "frameTable", { "address", "inlineDepth", "func", "line", "nativeSymbol", "column" } },
+    [TABLE_FUNCS] = { "funcTable", { "name", "resource", "fileName", "source", "lineNumber" } },
+    [TABLE_RESOURCES] = { "resourceTable", { "lib" } },
+    [TABLE_SYMBOLS] = { "nativeSymbols", { "libIndex" } },
+    [TABLE_SOURCES] = { "sources", { "filename" } },
+    [TABLE_STACKS] = { "stackTable", { "frame", "prefix" } },
+};
+enum { KEY_STRINGS = TABLES, KEY_OLD_STRINGS, TABLE_KEYS }; /* among the members of a thread */
+
+struct firefox_table {
+    struct json_column columns[COLUMNS_MAX];
+};
+/* What a thread has, or `shared` for all of them. A table that is not there has no rows. */
+struct firefox_tables {
+    bool has_strings, has_table[TABLES];
+    CSNI_VEC(uint32_t) strings;  /* of the profile, by string of the file */
+    struct firefox_table tables[TABLES];
+};
 
 /* What a stack of the file is here. */
 struct firefox_stack {
@@ -26,10 +52,11 @@ struct firefox_reader {
     struct csn_profile *p;
     struct csn_error *err;
     struct json_scan scan;
-    struct csni_span shared;
     CSNI_VEC(uint32_t) modules;  /* by library */
-    CSNI_VEC(uint32_t) strings;  /* by string of the file */
-    struct json_column frame[FRAME_COLUMNS], func[FUNC_COLUMNS], resource_lib, symbol_lib, source_file, stack_frame, stack_prefix;
+    struct firefox_tables own, shared;
+    const struct firefox_tables *strings;      /* where those of the thread are */
+    const struct firefox_table *table[TABLES]; /* those of the thread */
+    bool are_stacks_shared;      /* `stacks` is made of nothing but what all threads share */
     CSNI_VEC(struct firefox_stack) stacks;
     CSNI_VEC(struct inline_key) inlines;
     struct csni_profile_table inline_table;
@@ -51,79 +78,87 @@ static csn_status text_of(struct firefox_reader *r, struct csni_span value, uint
 
 /* ---- tables ---- */
 
-/* A table of the thread, or the one that all threads share. */
-static csn_status find_table(struct firefox_reader *r, struct csni_span thread, const char *key, struct csni_span *out) {
-    struct json_member own = { .key = key };
-    CSNI_TRY(csni_json_members(&r->scan, thread, &own, 1));
-    if (!own.value.size) CSNI_TRY(csni_json_members(&r->scan, r->shared, &own, 1));
-    *out = own.value;
+/* The members of a thread, or of `shared`, that are tables. */
+static void set_table_keys(struct json_member members[TABLE_KEYS]) {
+    for (size_t i = 0; i < TABLES; i++) members[i].key = table_wishes[i].key;
+    members[KEY_STRINGS].key = "stringArray";
+    members[KEY_OLD_STRINGS].key = "stringTable";
+}
+
+static csn_status read_columns(struct firefox_reader *r, struct csni_span object, const struct table_wish *wish,
+                               struct firefox_table *out) {
+    struct json_member members[COLUMNS_MAX];
+    size_t count = 0;
+    for (; count < COLUMNS_MAX && wish->columns[count]; count++) members[count].key = wish->columns[count];
+    csni_json_members(object, members, count);
+    for (size_t i = 0; i < count; i++) CSNI_TRY(csni_json_column(&r->scan, members[i].value, -1, &out->columns[i]));
     return CSN_OK;
 }
 
-struct column_wish {
-    const char *key;
-    struct json_column *column;
-};
-
-static csn_status read_columns(struct firefox_reader *r, struct csni_span thread, const char *table,
-                               const struct column_wish *wishes, size_t count) {
-    struct json_member members[8];
-    struct csni_span object;
-    CSNI_TRY(find_table(r, thread, table, &object));
-    for (size_t i = 0; i < count; i++) members[i].key = wishes[i].key;
-    CSNI_TRY(csni_json_members(&r->scan, object, members, count));
-    for (size_t i = 0; i < count; i++) CSNI_TRY(csni_json_column(&r->scan, members[i].value, -1, wishes[i].column));
-    return CSN_OK;
-}
-
-static csn_status read_strings(struct firefox_reader *r, struct csni_span thread) {
-    struct csni_span array, item;
+static csn_status read_strings(struct firefox_reader *r, struct csni_span array, struct firefox_tables *out) {
+    struct csni_span item;
     uint32_t number;
-    CSNI_TRY(find_table(r, thread, "stringArray", &array));
-    if (!array.size) CSNI_TRY(find_table(r, thread, "stringTable", &array));
-    r->strings.count = 0;
+    out->strings.count = 0;
+    CSNI_TRY(csni_json_array(&r->scan, array));
     while (csni_json_item(&array, &item)) {
         CSNI_TRY(text_of(r, item, &number));
-        if (!csni_vec_push(&r->strings, number)) return fail_memory(r);
+        if (!csni_vec_push(&out->strings, number)) return fail_memory(r);
     }
     return CSN_OK;
 }
 
-static csn_status read_tables(struct firefox_reader *r, struct csni_span thread) {
-    const struct column_wish frames[] = { { "address", &r->frame[FRAME_ADDRESS] }, { "inlineDepth", &r->frame[FRAME_DEPTH] },
-                                          { "func", &r->frame[FRAME_FUNC] }, { "line", &r->frame[FRAME_LINE] },
-                                          { "nativeSymbol", &r->frame[FRAME_SYMBOL] }, { "column", &r->frame[FRAME_COLUMN] } };
-    const struct column_wish funcs[] = { { "name", &r->func[FUNC_NAME] }, { "resource", &r->func[FUNC_RESOURCE] },
-                                         { "fileName", &r->func[FUNC_FILE] }, { "source", &r->func[FUNC_SOURCE] },
-                                         { "lineNumber", &r->func[FUNC_LINE] } };
-    const struct column_wish resources[] = { { "lib", &r->resource_lib } }, symbols[] = { { "libIndex", &r->symbol_lib } };
-    const struct column_wish sources[] = { { "filename", &r->source_file } };
-    const struct column_wish stacks[] = { { "frame", &r->stack_frame }, { "prefix", &r->stack_prefix } };
-    CSNI_TRY(read_strings(r, thread));
-    CSNI_TRY(read_columns(r, thread, "frameTable", frames, FRAME_COLUMNS));
-    CSNI_TRY(read_columns(r, thread, "funcTable", funcs, FUNC_COLUMNS));
-    CSNI_TRY(read_columns(r, thread, "resourceTable", resources, 1));
-    CSNI_TRY(read_columns(r, thread, "nativeSymbols", symbols, 1));
-    CSNI_TRY(read_columns(r, thread, "sources", sources, 1));
-    return read_columns(r, thread, "stackTable", stacks, 2);
+static csn_status read_tables(struct firefox_reader *r, const struct json_member members[TABLE_KEYS], struct firefox_tables *out) {
+    const struct csni_span strings = members[members[KEY_STRINGS].value.size ? KEY_STRINGS : KEY_OLD_STRINGS].value;
+    out->has_strings = strings.size;
+    CSNI_TRY(read_strings(r, strings, out));
+    for (size_t i = 0; i < TABLES; i++) {
+        out->has_table[i] = members[i].value.size;
+        CSNI_TRY(read_columns(r, members[i].value, &table_wishes[i], &out->tables[i]));
+    }
+    return CSN_OK;
+}
+
+/* Once for the file: there may be thousands of threads. */
+static csn_status read_shared(struct firefox_reader *r, struct csni_span shared) {
+    struct json_member members[TABLE_KEYS];
+    set_table_keys(members);
+    csni_json_members(shared, members, TABLE_KEYS);
+    return read_tables(r, members, &r->shared);
+}
+
+/* A table of the thread, or the one that all threads share. Whether all are shared. */
+static bool choose_tables(struct firefox_reader *r) {
+    bool are_shared = !r->own.has_strings;
+    r->strings = r->own.has_strings ? &r->own : &r->shared;
+    for (size_t i = 0; i < TABLES; i++) {
+        r->table[i] = &(r->own.has_table[i] ? &r->own : &r->shared)->tables[i];
+        are_shared &= !r->own.has_table[i];
+    }
+    return are_shared;
 }
 
 /* A value of a column; -1: there is none. */
-static int64_t cell(const struct json_column *column, int64_t row) {
+static int64_t cell(const struct firefox_reader *r, size_t table, size_t number, int64_t row) {
+    const struct json_column *column = &r->table[table]->columns[number];
     return row >= 0 && (uint64_t)row < column->items.count ? column->items.items[row] : -1;
 }
 
+static int64_t frame_cell(const struct firefox_reader *r, size_t column, int64_t frame) {
+    return cell(r, TABLE_FRAMES, column, frame);
+}
+
+static int64_t func_cell(const struct firefox_reader *r, size_t column, int64_t func) { return cell(r, TABLE_FUNCS, column, func); }
+
 /* ---- frames and stacks ---- */
 
-static struct csn_str string_cell(const struct firefox_reader *r, const struct json_column *column, int64_t row) {
-    const int64_t number = cell(column, row);
-    if (number < 0 || (uint64_t)number >= r->strings.count) return CSN_STR("");
-    return csni_profile_str(r->p, r->strings.items[number]);
+static struct csn_str string_at(const struct firefox_reader *r, int64_t number) {
+    if (number < 0 || (uint64_t)number >= r->strings->strings.count) return CSN_STR("");
+    return csni_profile_str(r->p, r->strings->strings.items[number]);
 }
 
 static uint32_t frame_module(const struct firefox_reader *r, int64_t frame, int64_t func) {
-    int64_t lib = cell(&r->resource_lib, cell(&r->func[FUNC_RESOURCE], func));
-    if (lib < 0) lib = cell(&r->symbol_lib, cell(&r->frame[FRAME_SYMBOL], frame));
+    int64_t lib = cell(r, TABLE_RESOURCES, ONLY_COLUMN, func_cell(r, FUNC_RESOURCE, func));
+    if (lib < 0) lib = cell(r, TABLE_SYMBOLS, ONLY_COLUMN, frame_cell(r, FRAME_SYMBOL, frame));
     return lib >= 0 && (uint64_t)lib < r->modules.count ? r->modules.items[lib] : CSN_PROFILE_NO_MODULE;
 }
 
@@ -131,19 +166,15 @@ static uint32_t frame_module(const struct firefox_reader *r, int64_t frame, int6
 static bool is_address_name(struct csn_str name) { return name.len > 2 && name.ptr[0] == '0' && name.ptr[1] == 'x'; }
 
 /* 0: there is none. */
-static uint32_t positive_cell(const struct json_column *column, int64_t row) {
-    const int64_t value = cell(column, row);
-    return value > 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
-}
+static uint32_t line_of(int64_t value) { return value > 0 && value <= UINT32_MAX ? (uint32_t)value : 0; }
 
 static void frame_location(const struct firefox_reader *r, int64_t frame, struct csn_profile_location *out) {
-    const int64_t func = cell(&r->frame[FRAME_FUNC], frame), address = cell(&r->frame[FRAME_ADDRESS], frame);
-    const int64_t source = cell(&r->func[FUNC_SOURCE], func);
+    const int64_t func = frame_cell(r, FRAME_FUNC, frame), address = frame_cell(r, FRAME_ADDRESS, frame);
     *out = (struct csn_profile_location){ .module = CSN_PROFILE_NO_MODULE };
-    out->name = string_cell(r, &r->func[FUNC_NAME], func);
-    out->file = string_cell(r, &r->func[FUNC_FILE], func);
-    if (!out->file.len) out->file = string_cell(r, &r->source_file, source);
-    out->line = positive_cell(&r->frame[FRAME_LINE], frame);
+    out->name = string_at(r, func_cell(r, FUNC_NAME, func));
+    out->file = string_at(r, func_cell(r, FUNC_FILE, func));
+    if (!out->file.len) out->file = string_at(r, cell(r, TABLE_SOURCES, ONLY_COLUMN, func_cell(r, FUNC_SOURCE, func)));
+    out->line = line_of(frame_cell(r, FRAME_LINE, frame));
     if (address < 0) return;
     out->module = frame_module(r, frame, func);
     if (out->module == CSN_PROFILE_NO_MODULE) return;
@@ -155,8 +186,8 @@ static void frame_location(const struct firefox_reader *r, int64_t frame, struct
 static csn_status add_frame_location(struct firefox_reader *r, int64_t frame, uint32_t *out) {
     struct csn_profile_location location;
     frame_location(r, frame, &location);
-    return csni_profile_add_location(r->p, &location, positive_cell(&r->frame[FRAME_COLUMN], frame),
-                                     positive_cell(&r->func[FUNC_LINE], cell(&r->frame[FRAME_FUNC], frame)), out, r->err);
+    return csni_profile_add_location(r->p, &location, line_of(frame_cell(r, FRAME_COLUMN, frame)),
+                                     line_of(func_cell(r, FUNC_LINE, frame_cell(r, FRAME_FUNC, frame))), out, r->err);
 }
 
 static bool inline_equals(const void *context, uint32_t number, const void *key) {
@@ -198,21 +229,22 @@ static csn_status inlined_location(struct firefox_reader *r, uint32_t frame, uin
 
 /* Whether a frame is inlined into that of its caller: both have one address. */
 static bool is_inlined_into(const struct firefox_reader *r, int64_t frame, int64_t caller) {
-    return cell(&r->frame[FRAME_DEPTH], frame) > 0 && caller >= 0
-           && cell(&r->frame[FRAME_ADDRESS], frame) == cell(&r->frame[FRAME_ADDRESS], caller)
-           && cell(&r->frame[FRAME_DEPTH], frame) == cell(&r->frame[FRAME_DEPTH], caller) + 1;
+    return frame_cell(r, FRAME_DEPTH, frame) > 0 && caller >= 0
+           && frame_cell(r, FRAME_ADDRESS, frame) == frame_cell(r, FRAME_ADDRESS, caller)
+           && frame_cell(r, FRAME_DEPTH, frame) == frame_cell(r, FRAME_DEPTH, caller) + 1;
 }
 
 static csn_status read_stack(struct firefox_reader *r, size_t i) {
-    const int64_t frame = r->stack_frame.items.items[i], prefix = cell(&r->stack_prefix, (int64_t)i);
+    const size_t frames = r->table[TABLE_FRAMES]->columns[FRAME_FUNC].items.count;
+    const int64_t frame = cell(r, TABLE_STACKS, STACK_FRAME, (int64_t)i), prefix = cell(r, TABLE_STACKS, STACK_PREFIX, (int64_t)i);
     struct firefox_stack stack = { 0, 0 };
-    if (prefix >= (int64_t)i || frame < 0 || (uint64_t)frame >= r->frame[FRAME_FUNC].items.count)
+    if (prefix >= (int64_t)i || frame < 0 || (uint64_t)frame >= frames)
         return csni_fail(r->err, CSN_E_FORMAT, "stackTable", i,
                          "stack %zu has frame %lld and prefix %lld, there are %zu frames and %zu stacks before it", i,
-                         (long long)frame, (long long)prefix, r->frame[FRAME_FUNC].items.count, i);
+                         (long long)frame, (long long)prefix, frames, i);
     const struct firefox_stack caller = prefix >= 0 ? r->stacks.items[prefix] : (struct firefox_stack){ PROFILE_NO_STACK, 0 };
     uint32_t below = caller.node;
-    if (prefix >= 0 && is_inlined_into(r, frame, r->stack_frame.items.items[prefix])) {
+    if (prefix >= 0 && is_inlined_into(r, frame, cell(r, TABLE_STACKS, STACK_FRAME, prefix))) {
         CSNI_TRY(inlined_location(r, (uint32_t)frame, caller.location, &stack.location));
         below = r->p->nodes.items[caller.node].caller;
     } else {
@@ -220,6 +252,16 @@ static csn_status read_stack(struct firefox_reader *r, size_t i) {
     }
     CSNI_TRY(csni_profile_child(r->p, below, stack.location, &stack.node, r->err));
     return csni_vec_push(&r->stacks, stack) ? CSN_OK : fail_memory(r);
+}
+
+/* All stacks of the thread; those of shared tables are there since the first thread that has them. */
+static csn_status read_stacks(struct firefox_reader *r, bool are_shared) {
+    if (are_shared && r->are_stacks_shared) return CSN_OK;
+    r->are_stacks_shared = are_shared;
+    r->stacks.count = r->inlines.count = 0;
+    csni_profile_table_deinit(&r->inline_table);
+    for (size_t i = 0; i < r->table[TABLE_STACKS]->columns[STACK_FRAME].items.count; i++) CSNI_TRY(read_stack(r, i));
+    return CSN_OK;
 }
 
 /* ---- samples ---- */
@@ -255,15 +297,17 @@ static csn_status weight_type(struct firefox_reader *r, struct csni_span value, 
     return csn_profile_add_value_type(r->p, scaled, CSN_STR("count"), out, r->err);
 }
 
+enum { SHOWN = 32 };             /* of a value in a message */
+
 static csn_status fail_sample(struct firefox_reader *r, const char *what, struct csni_span item, const char *need) {
     return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(item.ptr - r->scan.all.ptr), "a sample has %s %.*s, need %s", what,
-                     (int)(item.size < 32 ? item.size : 32), (const char *)item.ptr, need);
+                     (int)(item.size < SHOWN ? item.size : SHOWN), (const char *)item.ptr, need);
 }
 
 /* Stays as it is for null; anything else that is no number is an error. */
 static csn_status number_of(struct firefox_reader *r, const char *what, struct csni_span item, struct json_decimal *out) {
     struct json_decimal number;
-    if (item.size == 4 && memcmp(item.ptr, "null", 4) == 0) return CSN_OK;
+    if (item.ptr[0] == 'n') return CSN_OK;
     if (!csni_json_decimal(item, &number)) return fail_sample(r, what, item, "a number");
     *out = number;
     return CSN_OK;
@@ -317,17 +361,18 @@ static csn_status read_samples(struct firefox_reader *r, struct csni_span sample
     struct csni_span stack;
     uint32_t type;
     unsigned digits;
-    CSNI_TRY(csni_json_members(&r->scan, samples, m, SAMPLE_MEMBERS));
+    csni_json_members(samples, m, SAMPLE_MEMBERS);
+    for (size_t i = 0; i < SAMPLE_WEIGHT_TYPE; i++) CSNI_TRY(csni_json_array(&r->scan, m[i].value));
     CSNI_TRY(weight_type(r, m[SAMPLE_WEIGHT_TYPE].value, &type, &digits));
     while (csni_json_item(&m[SAMPLE_STACK].value, &stack)) {
         int64_t number = -1;
         struct csni_span weight = { NULL, 0 };
         CSNI_TRY(next_time(r, m, &clock));
         (void)csni_json_item(&m[SAMPLE_WEIGHT].value, &weight);
-        if (!csni_json_integer(stack, &number)) number = -1;
-        if (number >= (int64_t)r->stacks.count || (number < 0 && stack.ptr[0] != 'n'))
+        if (stack.ptr[0] != 'n' && (!csni_json_integer(stack, &number) || number < 0 || number >= (int64_t)r->stacks.count))
             return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(stack.ptr - r->scan.all.ptr),
-                             "a sample has stack %lld, there are %zu", (long long)number, r->stacks.count);
+                             "a sample has stack %.*s, there are %zu", (int)(stack.size < SHOWN ? stack.size : SHOWN),
+                             (const char *)stack.ptr, r->stacks.count);
         row.stack = number >= 0 ? r->stacks.items[number].node : PROFILE_NO_STACK;
         row.time_ns = sample_time(r, clock.ns);
         int64_t *values = csni_profile_sample(r->p, &row, r->err);
@@ -346,8 +391,8 @@ static csn_status survey_weights(struct firefox_reader *r, struct csni_span thre
     struct json_decimal number;
     struct csn_str name;
     int64_t value;
-    CSNI_TRY(csni_json_members(&r->scan, thread, &samples, 1));
-    CSNI_TRY(csni_json_members(&r->scan, samples.value, m, 2));
+    csni_json_members(thread, &samples, 1);
+    csni_json_members(samples.value, m, 2);
     CSNI_TRY(weight_name(r, m[1].value, &name));
     if (csni_str_is(name, "tracing-ms")) return CSN_OK;
     while (csni_json_item(&m[0].value, &item)) {
@@ -439,7 +484,7 @@ static csn_status read_lib(struct firefox_reader *r, struct csni_span lib) {
                                           { .key = "debugName" }, { .key = "breakpadId" } };
     uint32_t texts[LIB_MEMBERS], path = 0, module;
     char digits[32];
-    CSNI_TRY(csni_json_members(&r->scan, lib, m, LIB_MEMBERS));
+    csni_json_members(lib, m, LIB_MEMBERS);
     for (size_t i = 0; i < LIB_MEMBERS; i++) CSNI_TRY(text_of(r, m[i].value, &texts[i]));
     static const uint8_t paths[] = { LIB_PATH, LIB_NAME, LIB_DEBUG_PATH, LIB_DEBUG_NAME };
     for (size_t i = 0; i < sizeof paths && !path; i++) path = texts[paths[i]];
@@ -454,6 +499,8 @@ static csn_status read_lib(struct firefox_reader *r, struct csni_span lib) {
 static csn_status read_libs(struct firefox_reader *r, struct csni_span list) {
     struct csni_span item;
     r->modules.count = 0;
+    r->are_stacks_shared = false; /* they are of other libraries */
+    CSNI_TRY(csni_json_array(&r->scan, list));
     while (csni_json_item(&list, &item)) CSNI_TRY(read_lib(r, item));
     return CSN_OK;
 }
@@ -472,37 +519,39 @@ static uint64_t id_of(struct firefox_reader *r, struct csni_span value) {
 }
 
 /* Of a table that is left out. */
-static csn_status count_rows(struct firefox_reader *r, struct csni_span table) {
+static void count_rows(struct firefox_reader *r, struct csni_span table) {
     struct json_member m = { .key = "length" };
     int64_t count = 0;
-    CSNI_TRY(csni_json_members(&r->scan, table, &m, 1));
+    csni_json_members(table, &m, 1);
     if (csni_json_integer(m.value, &count) && count > 0) r->p->left_out += (uint64_t)count;
-    return CSN_OK;
 }
 
-enum { THREAD_NAME, THREAD_PROCESS, THREAD_PID, THREAD_TID, THREAD_SAMPLES, THREAD_MARKERS, THREAD_LIBS,
+enum { THREAD_NAME = TABLE_KEYS, THREAD_PROCESS, THREAD_PID, THREAD_TID, THREAD_SAMPLES, THREAD_MARKERS, THREAD_LIBS,
        THREAD_NATIVE_ALLOCATIONS, THREAD_JS_ALLOCATIONS, THREAD_MEMBERS };
 
+/* All in one pass: a thread may be most of the file. */
 static csn_status read_thread(struct firefox_reader *r, struct csni_span thread) {
-    struct json_member m[THREAD_MEMBERS] = { { .key = "name" }, { .key = "processName" }, { .key = "pid" }, { .key = "tid" },
-                                             { .key = "samples" }, { .key = "markers" }, { .key = "libs" },
-                                             { .key = "nativeAllocations" }, { .key = "jsAllocations" } };
+    struct json_member m[THREAD_MEMBERS] = {
+        [THREAD_NAME] = { .key = "name" }, [THREAD_PROCESS] = { .key = "processName" }, [THREAD_PID] = { .key = "pid" },
+        [THREAD_TID] = { .key = "tid" }, [THREAD_SAMPLES] = { .key = "samples" }, [THREAD_MARKERS] = { .key = "markers" },
+        [THREAD_LIBS] = { .key = "libs" }, [THREAD_NATIVE_ALLOCATIONS] = { .key = "nativeAllocations" },
+        [THREAD_JS_ALLOCATIONS] = { .key = "jsAllocations" },
+    };
     struct profile_thread own = { .name = 0 };
     uint32_t number = 0;
-    CSNI_TRY(csni_json_members(&r->scan, thread, m, THREAD_MEMBERS));
+    set_table_keys(m);
+    csni_json_members(thread, m, THREAD_MEMBERS);
     CSNI_TRY(text_of(r, m[THREAD_NAME].value, &own.name));
     CSNI_TRY(text_of(r, m[THREAD_PROCESS].value, &own.process));
     own.pid = id_of(r, m[THREAD_PID].value);
     own.tid = id_of(r, m[THREAD_TID].value);
     if (csni_profile_keeps_threads(r->p)) CSNI_TRY(csni_profile_thread(r->p, &own, &number, r->err));
-    CSNI_TRY(count_rows(r, m[THREAD_MARKERS].value));
-    CSNI_TRY(count_rows(r, m[THREAD_NATIVE_ALLOCATIONS].value));
-    CSNI_TRY(count_rows(r, m[THREAD_JS_ALLOCATIONS].value));
+    count_rows(r, m[THREAD_MARKERS].value);
+    count_rows(r, m[THREAD_NATIVE_ALLOCATIONS].value);
+    count_rows(r, m[THREAD_JS_ALLOCATIONS].value);
     if (m[THREAD_LIBS].value.size) CSNI_TRY(read_libs(r, m[THREAD_LIBS].value));
-    CSNI_TRY(read_tables(r, thread));
-    r->stacks.count = r->inlines.count = 0;
-    csni_profile_table_deinit(&r->inline_table);
-    for (size_t i = 0; i < r->stack_frame.items.count; i++) CSNI_TRY(read_stack(r, i));
+    CSNI_TRY(read_tables(r, m, &r->own));
+    CSNI_TRY(read_stacks(r, choose_tables(r)));
     return read_samples(r, m[THREAD_SAMPLES].value, number);
 }
 
@@ -518,7 +567,7 @@ static int64_t ns_or(struct csni_span value, int64_t otherwise) {
 static csn_status read_meta(struct firefox_reader *r, struct csni_span meta) {
     struct json_member m[] = { { .key = "interval" }, { .key = "startTime" }, { .key = "preprocessedProfileVersion" },
                                { .key = "oscpu" }, { .key = "platform" }, { .key = "toolkit" } };
-    CSNI_TRY(csni_json_members(&r->scan, meta, m, 6));
+    csni_json_members(meta, m, 6);
     for (size_t i = 3; i < 6; i++) {
         uint32_t text;
         CSNI_TRY(text_of(r, m[i].value, &text));
@@ -541,34 +590,43 @@ static csn_status read_root(struct firefox_reader *r) {
         { .key = "meta" }, { .key = "libs" }, { .key = "shared" }, { .key = "threads" }, { .key = "counters" }
     };
     struct csni_span root, item;
-    CSNI_TRY(csni_json_value(&r->scan, &root));
+    CSNI_TRY(csni_json_value(&r->scan, r->scan.all.ptr, &root));
     for (const uint8_t *p = root.ptr + root.size, *end = r->scan.all.ptr + r->scan.all.size; p < end; p++)
         if (*p != ' ' && *p != '\t' && *p != '\n' && *p != '\r')
             return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(p - r->scan.all.ptr),
                              "more text after the profile, in a text of %zu bytes", r->scan.all.size);
-    CSNI_TRY(csni_json_members(&r->scan, root, m, 5));
+    csni_json_members(root, m, 5);
     CSNI_TRY(read_meta(r, m[0].value));
     CSNI_TRY(read_libs(r, m[1].value));
-    r->shared = m[2].value;
+    CSNI_TRY(read_shared(r, m[2].value));
+    CSNI_TRY(csni_json_array(&r->scan, m[3].value));
     CSNI_TRY(set_weight_digits(r, m[3].value));
     while (csni_json_item(&m[3].value, &item)) CSNI_TRY(read_thread(r, item));
     while (csni_json_item(&m[4].value, &item)) r->p->left_out++;
     return CSN_OK;
 }
 
+static void init_tables(struct firefox_tables *t, const struct csn_allocator *alloc) {
+    t->strings.alloc = alloc;
+    for (size_t i = 0; i < TABLES; i++)
+        for (size_t k = 0; k < COLUMNS_MAX; k++) t->tables[i].columns[k].items.alloc = alloc;
+}
+
+static void deinit_tables(struct firefox_tables *t) {
+    csni_vec_deinit(&t->strings);
+    for (size_t i = 0; i < TABLES; i++)
+        for (size_t k = 0; k < COLUMNS_MAX; k++) csni_vec_deinit(&t->tables[i].columns[k].items);
+}
+
 csn_status csni_firefox_read(struct csn_profile *p, struct csni_span text, struct csn_error *err) {
     struct firefox_reader r = { .p = p, .err = err, .scan = { text, err, p->alloc } };
-    struct json_column *const others[] = { &r.resource_lib, &r.symbol_lib, &r.source_file, &r.stack_frame, &r.stack_prefix };
-    for (size_t i = 0; i < 5; i++) others[i]->items.alloc = p->alloc;
-    for (size_t i = 0; i < FRAME_COLUMNS; i++) r.frame[i].items.alloc = p->alloc;
-    for (size_t i = 0; i < FUNC_COLUMNS; i++) r.func[i].items.alloc = p->alloc;
-    r.modules.alloc = r.strings.alloc = r.stacks.alloc = r.inlines.alloc = r.inline_table.alloc = r.text.alloc = p->alloc;
+    init_tables(&r.own, p->alloc);
+    init_tables(&r.shared, p->alloc);
+    r.modules.alloc = r.stacks.alloc = r.inlines.alloc = r.inline_table.alloc = r.text.alloc = p->alloc;
     csn_status status = read_root(&r);
-    for (size_t i = 0; i < FRAME_COLUMNS; i++) csni_vec_deinit(&r.frame[i].items);
-    for (size_t i = 0; i < FUNC_COLUMNS; i++) csni_vec_deinit(&r.func[i].items);
-    for (size_t i = 0; i < 5; i++) csni_vec_deinit(&others[i]->items);
+    deinit_tables(&r.own);
+    deinit_tables(&r.shared);
     csni_vec_deinit(&r.modules);
-    csni_vec_deinit(&r.strings);
     csni_vec_deinit(&r.stacks);
     csni_vec_deinit(&r.inlines);
     csni_profile_table_deinit(&r.inline_table);

@@ -22,53 +22,160 @@ static const uint8_t *skip_blanks(const uint8_t *p, const uint8_t *end) {
     return p;
 }
 
-/* Behind the string at `p`, a quote. NULL: it does not end. */
-static const uint8_t *skip_string(const uint8_t *p, const uint8_t *end) {
-    for (p++; p < end; p++) {
-        if (*p == '\\') p++;
-        else if (*p == '"') return p + 1;
-    }
-    return NULL;
-}
+static bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
 
 static bool ends_scalar(uint8_t c) { return c == ',' || c == '}' || c == ']' || c == ':' || is_blank(c); }
 
-/* Behind the value at `p`, whose brackets must match. NULL: it is damaged, and *wrong where. */
-static const uint8_t *skip_value(const uint8_t *p, const uint8_t *end, const uint8_t **wrong) {
+/* ---- the check of a whole text, once: all else steps over what is known to be JSON ---- */
+
+/* What is checked of a text, and what is wrong at `p`. */
+struct json_check {
+    const uint8_t *p, *end;
+    const char *flaw;
+};
+
+static bool is_flawed(struct json_check *c, const char *flaw) {
+    c->flaw = c->p >= c->end ? "the text ends within a value" : flaw;
+    return false;
+}
+
+static bool check_escape(struct json_check *c) {
+    c->p++;
+    if (c->p < c->end && *c->p && strchr("\"\\/bfnrt", *c->p)) return c->p++, true;
+    if (c->p >= c->end || *c->p != 'u') return is_flawed(c, "no escape of JSON in a string");
+    c->p++;
+    for (int i = 0; i < 4; i++, c->p++)
+        if (c->p >= c->end || csni_hex_digit((char)*c->p) >= 16) return is_flawed(c, "no four hexadecimal digits behind \\u");
+    return true;
+}
+
+/* At a quote. */
+static bool check_string(struct json_check *c) {
+    for (c->p++; c->p < c->end && *c->p != '"';) {
+        if (*c->p < ' ') return is_flawed(c, "a control character in a string");
+        if (*c->p != '\\') c->p++;
+        else if (!check_escape(c)) return false;
+    }
+    return c->p < c->end ? c->p++, true : is_flawed(c, NULL);
+}
+
+static bool check_digits(struct json_check *c) {
+    if (c->p >= c->end || !is_digit(*c->p)) return is_flawed(c, "no digit where a number needs one");
+    while (c->p < c->end && is_digit(*c->p)) c->p++;
+    return true;
+}
+
+static bool check_number(struct json_check *c) {
+    c->p += *c->p == '-';
+    const bool is_zero = c->p < c->end && *c->p == '0';
+    if (is_zero) c->p++;
+    else if (!check_digits(c)) return false;
+    if (c->p < c->end && *c->p == '.') {
+        c->p++;
+        if (!check_digits(c)) return false;
+    }
+    if (c->p < c->end && (*c->p == 'e' || *c->p == 'E')) {
+        c->p++;
+        if (c->p < c->end && (*c->p == '+' || *c->p == '-')) c->p++;
+        if (!check_digits(c)) return false;
+    }
+    return true;
+}
+
+static bool check_scalar(struct json_check *c) {
+    static const char *const words[] = { "null", "true", "false" };
+    if (c->p >= c->end) return is_flawed(c, NULL);
+    if (*c->p == '"') return check_string(c);
+    if (*c->p == '-' || is_digit(*c->p)) {
+        if (!check_number(c)) return false;
+    } else {
+        const char *word = NULL;
+        for (size_t i = 0; i < 3; i++)
+            if ((uint8_t)words[i][0] == *c->p) word = words[i];
+        if (!word) return is_flawed(c, "no value where one is needed");
+        for (; *word; word++, c->p++)
+            if (c->p >= c->end || *c->p != (uint8_t)*word) return is_flawed(c, "a word that is none of null, true and false");
+    }
+    return c->p >= c->end || ends_scalar(*c->p) || is_flawed(c, "a value goes on behind its end");
+}
+
+static bool check_key(struct json_check *c) {
+    c->p = skip_blanks(c->p, c->end);
+    if (c->p >= c->end || *c->p != '"') return is_flawed(c, "a member of an object has no key");
+    if (!check_string(c)) return false;
+    c->p = skip_blanks(c->p, c->end);
+    if (c->p >= c->end || *c->p != ':') return is_flawed(c, "no colon after a key");
+    c->p++;
+    return true;
+}
+
+/* The value at `p`, and all within it. False: it is damaged, and `flaw` and `p` tell how and where. */
+static bool check_value(struct json_check *c) {
     uint8_t closers[DEPTH_MAX];
     size_t depth = 0;
     do {
-        p = skip_blanks(p, end);
-        *wrong = p;
-        if (p >= end) return NULL;
-        if (*p == '{' || *p == '[') {
-            if (depth == DEPTH_MAX) return NULL;
-            closers[depth++] = *p++ == '{' ? '}' : ']';
-        } else if (*p == '}' || *p == ']') {
-            if (!depth || closers[--depth] != *p++) return NULL;
-        } else if (*p == '"') {
-            p = skip_string(p, end);
-            if (!p) return *wrong = end, NULL;
-        } else if (*p == ',' || *p == ':') {
-            if (!depth) return NULL;
-            p++;
-        } else {
-            while (p < end && !ends_scalar(*p)) p++;
+        c->p = skip_blanks(c->p, c->end);
+        if (c->p < c->end && (*c->p == '{' || *c->p == '[')) {
+            if (depth == DEPTH_MAX) return is_flawed(c, "values within values are too deep");
+            closers[depth++] = *c->p++ == '{' ? '}' : ']';
+            c->p = skip_blanks(c->p, c->end);
+            if (c->p >= c->end || *c->p != closers[depth - 1]) {
+                if (closers[depth - 1] == '}' && !check_key(c)) return false;
+                continue;
+            }
+            c->p++, depth--;
+        } else if (!check_scalar(c)) {
+            return false;
         }
+        for (; depth; depth--, c->p++) {
+            c->p = skip_blanks(c->p, c->end);
+            if (c->p >= c->end || *c->p != closers[depth - 1]) break;
+        }
+        if (!depth) break;
+        if (c->p >= c->end || *c->p != ',')
+            return is_flawed(c, closers[depth - 1] == '}' ? "no comma between members" : "no comma between items");
+        c->p++;
+        if (closers[depth - 1] == '}' && !check_key(c)) return false;
     } while (depth);
-    return p;
+    return true;
 }
 
-csn_status csni_json_value(const struct json_scan *scan, struct csni_span *out) {
-    const uint8_t *begin = scan->all.ptr, *end = begin + scan->all.size, *wrong;
-    if (scan->all.size >= 3 && begin[0] == 0xef && begin[1] == 0xbb && begin[2] == 0xbf) begin += 3;
-    begin = skip_blanks(begin, end);
-    const uint8_t *after = skip_value(begin, end, &wrong);
-    if (!after)
-        return csni_json_fail(scan, wrong,
-                              wrong >= end ? "the text ends within a value" : "brackets do not match, or are too deep");
-    *out = (struct csni_span){ begin, (size_t)(after - begin) };
+csn_status csni_json_value(const struct json_scan *scan, const uint8_t *from, struct csni_span *out) {
+    struct json_check c = { .p = from, .end = scan->all.ptr + scan->all.size };
+    if (c.end - from >= 3 && from[0] == 0xef && from[1] == 0xbb && from[2] == 0xbf) c.p += 3;
+    c.p = from = skip_blanks(c.p, c.end);
+    if (!check_value(&c)) return csni_json_fail(scan, c.p, c.flaw);
+    *out = (struct csni_span){ from, (size_t)(c.p - from) };
     return CSN_OK;
+}
+
+/* ---- steps over checked text ---- */
+
+/* Behind the string at `p`, a quote. */
+static const uint8_t *skip_string(const uint8_t *p, const uint8_t *end) {
+    for (p++; p < end && *p != '"'; p++) p += *p == '\\';
+    return p < end ? p + 1 : end;
+}
+
+/* Behind the value at `p`. */
+static const uint8_t *skip_value(const uint8_t *p, const uint8_t *end) {
+    size_t depth = 0;
+    if (*p == '"') return skip_string(p, end);
+    if (*p != '{' && *p != '[') {
+        while (p < end && !ends_scalar(*p)) p++;
+        return p;
+    }
+    do {
+        const uint8_t c = *p;
+        if (c == '"') {
+            p = skip_string(p, end);
+            continue;
+        }
+        depth += c == '{' || c == '[';
+        depth -= c == '}' || c == ']';
+        p++;
+    } while (depth && p < end);
+    return p;
 }
 
 static bool key_equals(const uint8_t *quote, const uint8_t *after, const char *key) {
@@ -78,44 +185,38 @@ static bool key_equals(const uint8_t *quote, const uint8_t *after, const char *k
 
 static void take_member(struct json_member *members, size_t count, const uint8_t *quote, const uint8_t *after,
                         struct csni_span value) {
-    const bool is_null = value.size == 4 && memcmp(value.ptr, "null", 4) == 0;
+    const bool is_null = value.ptr[0] == 'n';
     for (size_t i = 0; i < count; i++)
         if (key_equals(quote, after, members[i].key)) members[i].value = is_null ? (struct csni_span){ NULL, 0 } : value;
 }
 
-csn_status csni_json_members(const struct json_scan *scan, struct csni_span object, struct json_member *members, size_t count) {
+void csni_json_members(struct csni_span object, struct json_member *members, size_t count) {
     for (size_t i = 0; i < count; i++) members[i].value = (struct csni_span){ NULL, 0 };
-    if (!object.size || object.ptr[0] != '{') return CSN_OK;
-    const uint8_t *p = object.ptr + 1, *end = object.ptr + object.size, *wrong;
-    for (;;) {
-        p = skip_blanks(p, end);
-        if (p < end && *p == '}') return CSN_OK;
-        if (p >= end || *p != '"') return csni_json_fail(scan, p, "a member of an object has no key");
-        const uint8_t *key = p, *after_key = skip_string(p, end);
-        p = after_key ? skip_blanks(after_key, end) : end;
-        if (p >= end || *p != ':') return csni_json_fail(scan, p, "no colon after a key");
-        p = skip_blanks(p + 1, end);
-        const uint8_t *value = p;
-        p = skip_value(p, end, &wrong);
-        if (!p || p == value) return csni_json_fail(scan, wrong, "no value after a key");
+    if (!object.size || object.ptr[0] != '{') return;
+    const uint8_t *p = object.ptr, *end = p + object.size;
+    while (*p != '}') {
+        const uint8_t *key = skip_blanks(p + 1, end);
+        if (key >= end || *key != '"') return; /* an object without members */
+        const uint8_t *after_key = skip_string(key, end), *value = skip_blanks(skip_blanks(after_key, end) + 1, end);
+        p = skip_value(value, end);
         take_member(members, count, key, after_key, (struct csni_span){ value, (size_t)(p - value) });
         p = skip_blanks(p, end);
-        if (p < end && *p == ',') p++;
-        else if (p >= end || *p != '}') return csni_json_fail(scan, p, "no comma between members");
     }
 }
 
 bool csni_json_item(struct csni_span *at, struct csni_span *out) {
     if (!at->size || (at->ptr[0] != '[' && at->ptr[0] != ',')) return false;
-    const uint8_t *p = at->ptr, *end = p + at->size, *wrong;
-    p = skip_blanks(p + 1, end);
+    const uint8_t *end = at->ptr + at->size, *p = skip_blanks(at->ptr + 1, end);
     if (p >= end || *p == ']') return false;
-    const uint8_t *after = skip_value(p, end, &wrong);
-    if (!after || after == p) return false;
+    const uint8_t *after = skip_value(p, end);
     *out = (struct csni_span){ p, (size_t)(after - p) };
     after = skip_blanks(after, end);
     *at = (struct csni_span){ after, (size_t)(end - after) };
     return true;
+}
+
+csn_status csni_json_array(const struct json_scan *scan, struct csni_span value) {
+    return !value.size || value.ptr[0] == '[' ? CSN_OK : csni_json_fail(scan, value.ptr, "a value is no array");
 }
 
 /* ---- values ---- */
@@ -151,8 +252,6 @@ bool csni_json_number(struct csni_span value, double *out) {
     *out = strtod(text, &end);
     return !*end && isfinite(*out);
 }
-
-static bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
 
 /* "E" and what follows it. */
 static bool read_exponent(struct csni_span text, int64_t *out) {
@@ -227,8 +326,13 @@ bool csni_json_decimal_value(const struct json_decimal *number, unsigned places,
 }
 
 bool csni_json_integer(struct csni_span value, int64_t *out) {
+    enum { SAFE_DIGITS = 18 };   /* of 64 bits */
     struct json_decimal number;
-    return csni_json_decimal(value, &number) && csni_json_decimal_value(&number, 0, out);
+    size_t i = 0;
+    if (value.size <= SAFE_DIGITS)
+        for (*out = 0; i < value.size && is_digit(value.ptr[i]); i++) *out = *out * 10 + (value.ptr[i] - '0');
+    if (i && i == value.size) return true;
+    return csni_json_decimal(value, &number) && (!number.count || number.decimals <= 0) && csni_json_decimal_value(&number, 0, out);
 }
 
 static void put_utf8(struct csni_buffer *out, uint32_t c) {
@@ -285,12 +389,17 @@ csn_status csni_json_string(const struct json_scan *scan, struct csni_span value
 }
 
 csn_status csni_json_column(const struct json_scan *scan, struct csni_span array, int64_t missing, struct json_column *out) {
+    enum { SHOWN = 32 };
     struct csni_span at = array, item;
     out->items.alloc = scan->alloc;
     out->items.count = 0;
+    CSNI_TRY(csni_json_array(scan, array));
     while (csni_json_item(&at, &item)) {
-        int64_t value;
-        if (!csni_json_integer(item, &value)) value = missing;
+        int64_t value = missing;
+        if (item.ptr[0] != 'n' && !csni_json_integer(item, &value))
+            return csni_fail(scan->err, CSN_E_FORMAT, "JSON", (uint64_t)(item.ptr - scan->all.ptr),
+                             "a table has %.*s, need a whole number of 64 bits or null",
+                             (int)(item.size < SHOWN ? item.size : SHOWN), (const char *)item.ptr);
         if (!csni_vec_push(&out->items, value)) return csni_fail_memory(scan->err, out->items.count * sizeof value);
     }
     return CSN_OK;

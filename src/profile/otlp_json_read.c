@@ -187,7 +187,7 @@ static csn_status put_json_field(struct otlp_json_reader *r, const struct otlp_f
 static csn_status put_json_list(struct otlp_json_reader *r, const struct otlp_field *field, struct csni_span array,
                                 unsigned depth) {
     struct csni_span at = array, item;
-    if (array.ptr[0] != '[') return fail_kind(r, array, "a value is no array");
+    CSNI_TRY(csni_json_array(&r->scan, array));
     if (field->kind <= OTLP_BOOL) return put_json_numbers(r, field, array);
     while (csni_json_item(&at, &item)) CSNI_TRY(put_json_field(r, field, item, depth));
     return CSN_OK;
@@ -201,7 +201,7 @@ static csn_status put_json_message(struct otlp_json_reader *r, struct csni_span 
         members[count].key = type->fields[count].name;
         count++;
     }
-    CSNI_TRY(csni_json_members(&r->scan, object, members, count));
+    csni_json_members(object, members, count);
     for (size_t i = 0; i < count; i++) {
         const struct otlp_field *field = &type->fields[i];
         if (!members[i].value.size) continue;
@@ -216,19 +216,19 @@ csn_status csni_otlp_json_read(struct csn_profile *p, struct csni_span text, str
     struct otlp_json_reader r = { .scan = { .all = text, .err = err, .alloc = p->alloc },
                                   .out.alloc = p->alloc,
                                   .text.alloc = p->alloc };
+    const uint8_t *at = text.ptr, *end = at + text.size;
     struct csni_span value;
     csn_status status;
     do {
         r.out.size = 0;
-        status = csni_json_value(&r.scan, &value);
+        status = csni_json_value(&r.scan, at, &value);
         if (status == CSN_OK && value.ptr[0] != '{') status = fail_kind(&r, value, "the text is no object");
         if (status == CSN_OK) status = put_json_message(&r, value, &csni_otlp_profiles_data, 0);
         if (status == CSN_OK) status = csni_otlp_read(p, (struct csni_span){ r.out.bytes, r.out.size }, err);
         if (status < 0) break;
-        const uint8_t *after = value.ptr + value.size, *end = text.ptr + text.size;
-        while (after < end && *after <= ' ') after++;
-        r.scan.all = (struct csni_span){ after, (size_t)(end - after) };
-    } while (r.scan.all.size);
+        at = value.ptr + value.size;
+        while (at < end && *at <= ' ') at++;
+    } while (at < end);
     csni_buffer_deinit(&r.out);
     csni_buffer_deinit(&r.text);
     return status;

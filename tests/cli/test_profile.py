@@ -3,6 +3,7 @@ import gzip
 import json
 import pathlib
 import re
+import resource
 import subprocess
 
 import pytest
@@ -833,6 +834,91 @@ def test_firefox_refused(callsign, tmp_path, change, message):
     (tmp_path / "in").write_text(change(firefox(True)))
     done = callsign.run("profile", tmp_path / "in", "-o", tmp_path / "out.pb", "--no-search")
     assert done.returncode == 2 and message in done.stderr, done.stderr
+
+
+# JSON of which a piece is missing or too much; Python's own reader says where.
+DAMAGES = [('"stack": [2, None, 2]', '"stack": [2 null, 2]'), ('"stack": [2, None, 2]', '"stack": [2,, null, 2]'), ('"weight": [1, 1, 3]', '"weight": [1 1 3]'),
+           ('"stack": [2, None, 2]', '"stack": [2, n, 2]'), ('"weight": [1, 1, 3]', '"weight": [1, 1, 3,]'), ('"weight": [1, 1, 3]', '"weight": [01, 1, 3]'),
+           ('"weight": [1, 1, 3]', '"weight": [1., 1, 3]'), ('"weight": [1, 1, 3]', '"weight": [1, 1, 3}'), ('"func": [0, 1, 2]', '"func": [0, 1 2]'),
+           ('"0x1004", "0x200f"', '"0x1004" "0x200f"'), ('"0x200f"', '"0x20\tf"'), ('"0x200f"', '"0x2\\x0f"'), ('"libs": [{', '"libs": [{} {'),
+           ('"counters": [{}]', '"counters": [{} {}]'), ('"tid": 12', '"tid" 12'), ('"tid": 12', 'tid: 12'), ('"tid": 12', '"tid": 12 "x": 1')]
+
+
+@pytest.mark.parametrize("before, after", DAMAGES)
+def test_damaged_json_of_firefox(callsign, tmp_path, before, after):
+    """Arrays ended at the damage, and what was behind it was lost."""
+    given = firefox(True).replace(before.replace("None", "null"), after)
+    assert given != firefox(True)
+    with pytest.raises(json.JSONDecodeError) as wrong:
+        json.loads(given)
+    (tmp_path / "in.json").write_text(given)
+    done = callsign.run("profile", tmp_path / "in.json", "-o", tmp_path / "out.folded", "--no-search")
+    found = re.search(r"in\.json: JSON\+0x([0-9a-f]+): .*, in a text of (\d+) bytes", done.stderr)
+    assert done.returncode == 2 and not (tmp_path / "out.folded").exists(), done.stderr
+    # The same token: Python names the comma or escape that leads to it, or the value that it is in.
+    assert found and int(found[2]) == len(given) and abs(int(found[1], 16) - wrong.value.pos) <= 3, (done.stderr, wrong.value)
+
+
+@pytest.mark.parametrize("make", [lambda: firefox(False), lambda: json.dumps(otlp_json())], ids=["firefox", "otlp"])
+def test_every_mark_of_json_is_needed(callsign, tmp_path, make):
+    """Without one of them, a text is refused if Python's reader refuses it."""
+    given = make()
+    marks = [i for i, c in enumerate(given) if c in ',:[]{}"']
+    for i in marks[::max(1, len(marks) // 60)]:
+        text = given[:i] + given[i + 1:]
+        try:
+            json.loads(text)
+        except json.JSONDecodeError:
+            (tmp_path / "in.json").write_text(text)
+            kind = "otlp-json" if "resourceProfiles" in text else "firefox"
+            done = callsign.run("profile", "--from", kind, tmp_path / "in.json", "-o", tmp_path / "out.folded", "--no-search")
+            assert done.returncode == 2 and "in.json: JSON+0x" in done.stderr, (i, text[i - 20:i + 20], done.stderr)
+
+
+@pytest.mark.parametrize("before, after, message", [
+    ('"stack": [2, null, 2]', '"stack": [0.6, null, 2]', "a sample has stack 0.6, there are 3"),
+    ('"stack": [2, null, 2]', '"stack": ["2", null, 2]', 'a sample has stack "2", there are 3'),
+    ('"stack": [2, null, 2]', '"stack": [3, null, 2]', "a sample has stack 3, there are 3"),
+    ('"stack": [2, null, 2]', '"stack": {}', "a value is no array"), ('"weight": [1, 1, 3]', '"weight": 7', "a value is no array"),
+    ('"frame": [2, 1, 0]', '"frame": [2, 1, 0.4]', "a table has 0.4, need a whole number of 64 bits or null"),
+    ('"name": [0, 1, 3]', '"name": [0, 1, "JS"]', 'a table has "JS", need a whole number of 64 bits or null')])
+def test_json_of_firefox_that_means_nothing(callsign, tmp_path, before, after, message):
+    given = firefox(True).replace(before, after)
+    (tmp_path / "in.json").write_text(given)
+    done = callsign.run("profile", tmp_path / "in.json", "-o", tmp_path / "out.folded", "--no-search")
+    assert done.returncode == 2 and f"{message}" in done.stderr, done.stderr
+    assert 0 <= int(re.search(r"JSON\+0x([0-9a-f]+)", done.stderr)[1], 16) - given.index(after) < len(after)
+
+
+def test_shared_tables_are_read_once(callsign, tmp_path):
+    """With 1000 threads they were read 1000 times: 20 s."""
+    def seconds(threads):
+        count = 20000
+        rows, none = list(range(count)), [None] * count
+        shared = {"stringArray": [f"f{i}" for i in rows],
+                  "frameTable": {"length": count, "address": [-1] * count, "inlineDepth": [0] * count, "func": rows, "line": none},
+                  "funcTable": {"length": count, "name": rows, "resource": [-1] * count, "lineNumber": none},
+                  "stackTable": {"length": count, "prefix": none, "frame": rows}}
+        profile = {"meta": {"interval": 1, "startTime": 0, "preprocessedProfileVersion": 56}, "libs": [], "shared": shared,
+                   "threads": [{"name": f"t{i}", "pid": "1", "tid": i, "samples": {"length": 1, "stack": [i]}} for i in range(threads)]}
+        (tmp_path / "in.json").write_text(json.dumps(profile))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        callsign.good("profile", tmp_path / "in.json", "-o", tmp_path / "out.folded", "--no-search", "-q")
+        assert len((tmp_path / "out.folded").read_text().splitlines()) == threads
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    assert seconds(1000) < 0.5 + 20 * seconds(1)
+
+
+def test_shared_strings_and_tables_of_threads(callsign, symbols, tmp_path):
+    """As version 55 has them; a thread with tables of its own stands between others."""
+    profile = json.loads(firefox(True))
+    shared, thread = profile["shared"], profile["threads"][0]
+    own = json.loads(json.dumps(thread | {key: shared[key] for key in ("frameTable", "stackTable")}))
+    own["stackTable"]["frame"], own["frameTable"]["func"] = [0, 1, 0], [2, 1, 2]
+    profile["threads"] = [thread, own, thread]
+    out = convert(callsign, symbols, tmp_path, json.dumps(profile), "out.folded").decode()
+    assert sorted(out.splitlines()) == ["JS;main;JS 4", "JS;main;outer;inner 8", "[no frames] 3"]
 
 
 def test_otlp_in(callsign, symbols, tmp_path):
