@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "profile/profile_out.h"
 #include "profile/profile_places.h"
+#include "profile/profile_units.h"
 #include "profile/profile_used.h"
 
 enum { PROFILE_VERSION = 46 };   /* preprocessedProfileVersion: the one with a table of strings in each thread */
@@ -280,29 +281,13 @@ static void put_tables(struct firefox_writer *w) {
 
 /* ---- samples and threads ---- */
 
-/* Nanoseconds of a unit of time; 0: it is none. */
-static int64_t unit_ns(struct csn_str unit) {
-    static const struct {
-        const char *name;
-        int64_t ns;
-    } units[] = { { "nanoseconds", 1 }, { "microseconds", 1000 }, { "milliseconds", 1000000 }, { "seconds", 1000000000 } };
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (csni_str_is(unit, units[i].name)) return units[i].ns;
-    return 0;
-}
-
-/* `unit`: of a time, as unit_ns() tells; 0: the weight is a number. */
-static void put_weight(struct firefox_writer *w, int64_t weight, int64_t unit) {
-    int64_t ns;
-    if (unit && __builtin_mul_overflow(weight, unit, &ns)) ns = weight < 0 ? INT64_MIN : INT64_MAX;
-    unit ? put_ms(w, ns) : put_number(w, weight);
-}
-
 static void put_samples(struct firefox_writer *w, const struct sample_order *samples, size_t count, uint32_t value) {
     const struct csn_profile *p = w->p;
     const bool has_times = samples[0].time_ns || samples[count - 1].time_ns;
-    const struct csn_str unit = p->value_count ? csni_profile_str(p, p->value_types[value].unit) : CSN_STR("count");
-    const int64_t time_unit = unit_ns(unit);
+    static const char *const weight_types[] = {
+        [PROFILE_COUNT] = "\"samples\"", [PROFILE_TIME] = "\"tracing-ms\"", [PROFILE_BYTES] = "\"bytes\""
+    };
+    const struct profile_unit unit = csni_profile_unit(p->value_count ? csni_profile_str(p, p->value_types[value].unit) : CSN_STR(""));
     put_table(w, "samples", count);
     put(w, ",\"stack\":[");
     for (size_t i = 0; i < count; i++) {
@@ -318,11 +303,12 @@ static void put_samples(struct firefox_writer *w, const struct sample_order *sam
     put(w, "],\"weight\":[");
     for (size_t i = 0; i < count; i++) {
         if (i) put(w, ",");
-        const int64_t weight = p->value_count ? p->values.items[(size_t)samples[i].sample * p->value_stride + value] : 1;
-        put_weight(w, weight, time_unit);
+        const int64_t own = p->value_count ? p->values.items[(size_t)samples[i].sample * p->value_stride + value] : 1,
+                      weight = csni_profile_in_unit(own, &unit);
+        unit.measure == PROFILE_TIME ? put_ms(w, weight) : put_number(w, weight);
     }
     put(w, "],\"weightType\":");
-    put(w, time_unit ? "\"tracing-ms\"" : csni_str_is(unit, "bytes") ? "\"bytes\"" : "\"samples\"");
+    put(w, weight_types[unit.measure]);
     put(w, "}");
 }
 
@@ -424,8 +410,9 @@ static void put_lib(struct firefox_writer *w, uint32_t number) {
 
 static void put_meta(struct firefox_writer *w) {
     const struct csn_profile *p = w->p;
+    const struct profile_unit unit = csni_profile_unit(csni_profile_str(p, p->period_unit));
     put(w, "{\"meta\":{\"interval\":");
-    put_ms(w, p->period > 0 && csni_str_equal(csni_profile_str(p, p->period_unit), CSN_STR("nanoseconds")) ? p->period : 1000000);
+    put_ms(w, p->period > 0 && unit.measure == PROFILE_TIME ? csni_profile_in_unit(p->period, &unit) : 1000000);
     put(w, ",\"startTime\":");
     put_ms(w, w->start_ns);
     put(w, ",\"processType\":0,\"product\":");

@@ -224,6 +224,26 @@ def test_go_optimizes_with_ours(callsign, tmp_path):
     assert "main.fib" in hot[0] and hot[1] == hot[0]
 
 
+UNITS = {"tracing-ms": ("ns", "NS", "nanosecond", "Nanoseconds", "us", "microseconds", "ms", "Milliseconds", "s", "sec", "secs", "Seconds", "hr", "hours"),
+         "bytes": ("b", "B", "byte", "Bytes", "kb", "kBs", "kbytes", "Kilobyte", "mb", "mbyte", "megabytes", "gb", "Gigabyte", "tb", "terabytes", "pb"),
+         "samples": ("count", "samples", "nsss", "msec", "minutes", "kib", "ss", "")}
+
+
+@pytest.mark.parametrize("kind", UNITS)
+def test_units_are_those_of_pprof(callsign, tmp_path, kind):
+    """"ns" was a number of samples in Firefox profiles."""
+    for unit in UNITS[kind]:
+        (tmp_path / "in.pb").write_bytes(pprof([([0x1000], [7])], [], types=(("value", unit),)))
+        callsign.good("profile", tmp_path / "in.pb", "-o", tmp_path / "out.json", "--no-search", "-q")
+        samples = json.loads((tmp_path / "out.json").read_text())["threads"][0]["samples"]
+        assert samples["weightType"] == kind, unit
+        # What cannot be converted keeps its number there.
+        wanted = {"tracing-ms": "milliseconds", "bytes": "bytes"}.get(kind, "bytes")
+        text = go_pprof(tmp_path, "-top", "-symbolize=none", f"-unit={wanted}", tmp_path / "in.pb")
+        total = float(re.search(r"% of ([0-9.e+]+?)(?:ms|B|bytes)? total", text)[1])
+        assert samples["weight"] == [pytest.approx(total, abs=0.01)], (unit, text)
+
+
 def test_opentelemetry_reads_ours(callsign, judged, tmp_path):
     pytest.importorskip("opentelemetry.proto.profiles.v1development.profiles_pb2", reason="opentelemetry-proto (PyPI) is not installed")
     from opentelemetry.proto.profiles.v1development import profiles_pb2

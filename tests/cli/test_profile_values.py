@@ -50,7 +50,8 @@ def samples_of(data):
 # ---- weights of Firefox profiles ----
 
 
-@pytest.mark.parametrize("unit, weights", [("nanoseconds", [20.0, 0.000001]), ("microseconds", [20000.0, 0.001]), ("milliseconds", [20000000, 1]),
+@pytest.mark.parametrize("unit, weights", [("nanoseconds", [20.0, 0.000001]), ("\u03bcs", [20000.0, 0.001]), ("\u00b5s", [20000.0, 0.001]), ("microseconds", [20000.0, 0.001]),
+                                           ("milliseconds", [20000000, 1]),
                                            ("seconds", [20000000000, 1000])])
 def test_times_are_firefox_times(callsign, tmp_path, unit, weights):
     """They were written as so many samples."""
@@ -59,6 +60,13 @@ def test_times_are_firefox_times(callsign, tmp_path, unit, weights):
     samples = samples_of(data)
     assert (samples["weight"], samples["weightType"]) == (weights, "tracing-ms")
     assert values_of(callsign, tmp_path, data) == ([("tracing-ms", "nanoseconds")], [[round(weight * 1000000)] for weight in weights])
+
+
+@pytest.mark.parametrize("unit, period, interval", [("ms", 10, 10), ("ns", 500000, 0.5), ("us", 250, 0.25), ("bytes", 4096, 1)])
+def test_periods_are_firefox_intervals(callsign, tmp_path, unit, period, interval):
+    """Those of other units than nanoseconds were 1 ms."""
+    source = pprof([([0x1000], [1, 1])], [], types=(("cpu", unit), ("cpu", "count"))) + message((11, message((1, 1), (2, 2))), (12, period))
+    assert json.loads(profile_of(callsign, tmp_path, source, "out.json")[0])["meta"]["interval"] == interval
 
 
 def test_units_of_firefox(callsign, tmp_path):
