@@ -171,8 +171,8 @@ struct csn_profile_counts {
 /* Fills in functions, files, lines and inlined calls. Each distinct (module, address) is looked up once, in address order;
  * stacks with merged functions are answered whole (csn_symbolicator_answer()). What an index knows replaces what the
  * input said; other locations stay as they are, but that mangled names are demangled and kept as stored names, or with
- * CSN_PROFILE_MANGLED stored names are shown. A function that an index has by its symbol alone keeps the inlined calls that
- * the input has there. The line where a function begins, and columns, stay as the input has them.
+ * CSN_PROFILE_MANGLED stored names are shown. The line where a function begins, and columns, stay as the input has them, and so
+ * do lines and inlined calls where the index has that function by its symbol alone.
  * store: finds the indexes; the profile uses them during this call only.
  * out: may be NULL. CSN_OK, also if nothing was found; CSN_E_MEMORY. */
 CSN_API csn_status csn_profile_symbolicate(struct csn_profile *profile, struct csn_store *store,

@@ -81,6 +81,13 @@ static const struct profile_line *next_line(const struct profile_given *given, u
     return NULL;
 }
 
+bool csni_profile_given_line(const struct profile_given *given, uint32_t location, const struct profile_function *function) {
+    uint32_t at = given->lines[location].count;
+    if (!at--) return false;
+    const struct profile_line *outermost = next_line(given, location, &at, function);
+    return outermost && outermost->line;
+}
+
 static uint32_t start_of(const struct profile_given *given, uint32_t name, uint32_t file) {
     uint64_t hash;
     uint32_t number;

@@ -26,6 +26,8 @@ struct profile_given {
 /* Before the profile gets names of an index. After a failure: csni_profile_given_deinit(), as always. */
 csn_status csni_profile_given_init(struct profile_given *given, const struct csn_profile *profile, struct csn_error *err);
 void csni_profile_given_deinit(struct profile_given *given);
+/* Whether the location is in a line of the function by the inputs, inlined calls or not. */
+bool csni_profile_given_line(const struct profile_given *given, uint32_t location, const struct profile_function *function);
 /* Where the function begins that an index tells at a location. 0: no input knows. */
 uint32_t csni_profile_given_start(const struct profile_given *given, uint32_t location, const struct profile_function *function);
 /* The column that the inputs have at a location, in the same line of the same function. 0: none. */

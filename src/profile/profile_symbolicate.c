@@ -279,14 +279,19 @@ static csn_status file_string(struct symbolication *s, const struct csn_frame *f
     return csni_profile_string(s->p, (struct csn_str){ (char *)s->text.bytes, s->text.size }, out, s->err);
 }
 
+static csn_status name_function(struct symbolication *s, const struct csn_frame *frame, struct profile_function *out) {
+    uint32_t stored;
+    CSNI_TRY(csni_profile_string(s->p, frame->name, &stored, s->err));
+    CSNI_TRY(shown_name(s, stored, &out->name));
+    out->system_name = stored == out->name ? 0 : stored;
+    return CSN_OK;
+}
+
 /* Where the function begins and the column, no index knows: they stay as the inputs have them. */
 static csn_status add_frame_line(struct symbolication *s, const struct csn_frame *frame, uint32_t location, bool inlined) {
     struct profile_function function = { .name = 0 };
     struct profile_line line = { .line = frame->line, .inlined = inlined };
-    uint32_t stored;
-    CSNI_TRY(csni_profile_string(s->p, frame->name, &stored, s->err));
-    CSNI_TRY(shown_name(s, stored, &function.name));
-    function.system_name = stored == function.name ? 0 : stored;
+    CSNI_TRY(name_function(s, frame, &function));
     if (frame->base.len) CSNI_TRY(file_string(s, frame, &function.file));
     function.start_line = csni_profile_given_start(&s->given, location, &function);
     line.column = csni_profile_given_column(&s->given, location, &function, line.line);
@@ -320,13 +325,25 @@ static bool is_named(const struct csn_stack_answer *answer) {
     return answer->status == CSN_OK && answer->frame_count && answer->frames[answer->frame_count - 1].name.len;
 }
 
+/* Whether the input tells more of the location: an index that has the function by its symbol alone knows no line of it. */
+static csn_status has_better_input(struct symbolication *s, const struct csn_stack_answer *answer, uint32_t location, bool *out) {
+    struct profile_function function = { .name = 0 };
+    *out = answer->frame_count == 1 && answer->candidate_count <= 1 && !answer->frames[0].line && !answer->frames[0].base.len;
+    if (!*out) return CSN_OK;
+    CSNI_TRY(name_function(s, &answer->frames[0], &function));
+    *out = csni_profile_given_line(&s->given, location, &function);
+    return CSN_OK;
+}
+
 static csn_status answer_place(struct symbolication *s, const struct place *place) {
     const struct csn_stack_answer *answer;
     struct profile_location location = s->p->locations.items[place->location];
     const uint32_t flags = location.flags & ~(uint32_t)LOCATION_FOLDED;
     const struct csn_stack_frame frame = { place->addr, place->module, (flags ? flags : CSN_STACK_EXACT) | CSN_STACK_ADDRESS };
     CSNI_TRY(csn_symbolicator_answer(s->symbolicator, &frame, 1, &answer, s->err));
-    if (!is_named(answer)) return CSN_OK;
+    bool is_better = false;
+    if (is_named(answer)) CSNI_TRY(has_better_input(s, answer, place->location, &is_better));
+    if (!is_named(answer) || is_better) return CSN_OK;
     CSNI_TRY(take_frames(s, answer, place->location, &location));
     location.flags = flags;
     s->counts.named++;
