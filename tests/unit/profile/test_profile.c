@@ -447,6 +447,57 @@ static void weights_with_fractions(void **state) {
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) assert_true(test_allocator_sweep(read_firefox, &flags[i], 0) > 10);
 }
 
+static bool holds(const struct csn_bytes *bytes, const char *text) {
+    const size_t size = strlen(text);
+    for (size_t i = 0; i + size <= bytes->size; i++)
+        if (memcmp(bytes->ptr + i, text, size) == 0) return true;
+    return false;
+}
+
+/* Attributes of a sample and of its resource, an attribute that nothing keeps, and a text that is no UTF-8. */
+static csn_status attributes_one(void *context, const struct csn_allocator *alloc) {
+    static const char text[] =
+        "{\"resourceProfiles\":[{\"resource\":{\"attributes\":[{\"key\":\"service.name\",\"value\":{\"stringValue\":\"a\"}}]},"
+        "\"scopeProfiles\":[{\"profiles\":[{\"sampleType\":{\"typeStrindex\":1},\"samples\":[{\"stackIndex\":1,"
+        "\"attributeIndices\":[1,2],\"values\":[\"5\"]}]}]}]}],\"dictionary\":{\"stringTable\":[\"\",\"k\",\"f\xff\"],"
+        "\"attributeTable\":[{},{\"keyStrindex\":1,\"value\":{\"doubleValue\":0.5}},{\"keyStrindex\":1,\"value\":{\"bytesValue\":\"AA==\"}}],"
+        "\"functionTable\":[{},{\"nameStrindex\":2,\"startLine\":3}],\"locationTable\":[{},{\"lines\":[{\"functionIndex\":1}]}],"
+        "\"stackTable\":[{},{\"locationIndices\":[1]}]}}";
+    const uint32_t *format = context;
+    struct csn_profile_options options = CSN_PROFILE_OPTIONS_INIT;
+    struct memory_input input = { (const uint8_t *)text, sizeof text - 1, 4096 };
+    struct csn_profile_sizes sizes;
+    struct csn_profile_label label;
+    struct csn_bytes bytes;
+    struct csn_profile *p;
+    options.allocator = alloc;
+    options.flags = CSN_PROFILE_UNIX_TIMES;
+    TRY(csn_profile_create(&options, &p, NULL));
+    csn_status status = csn_profile_read(p, CSN_PROFILE_DETECT, CSN_STR("memory"), read_memory, &input, NULL);
+    if (status == CSN_OK) status = csn_profile_write(p, *format, NULL, &bytes, NULL);
+    if (status == CSN_OK) {
+        csn_profile_get_sizes(p, &sizes);
+        assert_int_equal(sizes.attributes_left_out, 1);
+        assert_int_equal(csn_profile_get_label(p, 0, 0, &label), CSN_OK);
+        expect_text(label.text, "0.5");
+        assert_int_equal(label.number, 0);
+        assert_int_equal(csn_profile_get_label(p, 0, 1, &label), CSN_OK);
+        expect_text(label.key, "service.name");
+        expect_text(label.text, "a");
+        assert_int_equal(csn_profile_get_label(p, 0, 2, &label), CSN_NONE);
+        if (*format != CSN_PROFILE_PPROF) assert_true(holds(&bytes, "f\xef\xbf\xbd"));
+        csn_bytes_free(&bytes);
+    }
+    csn_profile_destroy(p);
+    return status;
+}
+
+static void attributes_and_texts(void **state) {
+    static uint32_t formats[] = { CSN_PROFILE_PPROF, CSN_PROFILE_OTLP, CSN_PROFILE_OTLP_JSON };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) assert_true(test_allocator_sweep(attributes_one, &formats[i], 0) > 10);
+}
+
 static csn_status symbolicate_one(void *context, const struct csn_allocator *alloc) {
     struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
     struct csn_profile_counts counts;
@@ -482,7 +533,7 @@ int main(void) {
         cmocka_unit_test(input_limit),           cmocka_unit_test(out_of_memory),
         cmocka_unit_test(out_of_memory_symbolicating), cmocka_unit_test(legacy_values), cmocka_unit_test(kinds_of_input),
         cmocka_unit_test(legacy_out_of_memory), cmocka_unit_test(weights_with_fractions),
-        cmocka_unit_test(locations_with_inlined_calls),
+        cmocka_unit_test(locations_with_inlined_calls), cmocka_unit_test(attributes_and_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
