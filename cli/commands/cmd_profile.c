@@ -8,6 +8,7 @@
 #include "profile/profile_input.h"
 #include "ui/cli_message.h"
 #include "ui/output_path.h"
+#include "ui/progress_bar.h"
 
 enum { CACHE_BYTES = 1 << 20, MAX_FRAMES = 1 << 20 };
 
@@ -160,17 +161,30 @@ static void report_cut_sums(const struct csn_profile *profile, const char *path)
               (long long)INT64_MAX, (long long)INT64_MIN);
 }
 
+/* A signal leaves the file as it was, and ends the process when everything is tidied up. */
+static csn_status write_profile(struct csn_profile *profile, const struct profile_values *values, const struct profile_format *to,
+                                struct csn_error *err) {
+    struct csn_profile_write_options write = CSN_PROFILE_WRITE_OPTIONS_INIT;
+    struct progress_bar bar;
+    write.title = values->title;
+    write.flags = ends_in(values->out, ".pb") ? CSN_PROFILE_PLAIN : 0;
+    write.progress = progress_step;
+    write.progress_context = &bar;
+    progress_begin(&bar, values->quiet);
+    const csn_status status = csn_profile_write_file(profile, to->output, values->out, &write, err);
+    progress_end(&bar);
+    return status;
+}
+
 static bool convert_profile(struct csn_profile *profile, struct stack_session *session, const struct profile_values *values,
                             const struct profile_format *to) {
     struct csn_profile_symbolicate_options how = CSN_PROFILE_SYMBOLICATE_OPTIONS_INIT;
-    struct csn_profile_write_options write = CSN_PROFILE_WRITE_OPTIONS_INIT;
     struct csn_profile_counts counts;
     struct csn_error err = CSN_ERROR_INIT;
     how.flags = values->mangled ? CSN_PROFILE_MANGLED : 0;
-    write.title = values->title;
-    write.flags = ends_in(values->out, ".pb") ? CSN_PROFILE_PLAIN : 0;
     csn_status status = csn_profile_symbolicate(profile, session->store, &how, &counts, &err);
-    if (status == CSN_OK) status = csn_profile_write_file(profile, to->output, values->out, &write, &err);
+    if (status == CSN_OK) status = write_profile(profile, values, to, &err);
+    if (status == CSN_E_CANCELLED) return false;
     if (status < 0) {
         cli_error_status(NULL, status, &err);
         return false;
@@ -220,6 +234,7 @@ static enum exit_code run_profile(const void *given, char **operands, int operan
     bool good = profile_inputs(profile, values, from, to, operands, operand_count);
     csn_profile_get_sizes(profile, &sizes);
     csn_profile_destroy(profile);
+    progress_pass_on_signal();
     if (!good) return EXIT_FAILED;
     return sizes.samples ? EXIT_WORKED : EXIT_PARTIAL;
 }

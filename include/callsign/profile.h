@@ -247,11 +247,17 @@ CSN_API csn_status csn_profile_get_frame(const struct csn_profile *profile, uint
 
 /* ---- writing ---- */
 
+/* Reports what is written: `done` bytes, of a `total` that is not known and 0, in `phase` "writing". Called from the thread that
+ * writes. Return false to stop: writing then fails with CSN_E_CANCELLED. */
+typedef bool csn_profile_progress(void *context, const char *phase, uint64_t done, uint64_t total);
+
 struct csn_profile_write_options {
     size_t struct_size;          /* set by CSN_PROFILE_WRITE_OPTIONS_INIT */
     uint32_t flags;              /* CSN_PROFILE_ */
     uint32_t reserved;
     const char *title;           /* of a page; NULL: the name of the input */
+    csn_profile_progress *progress; /* NULL: none */
+    void *progress_context;
 };
 #define CSN_PROFILE_WRITE_OPTIONS_INIT CSN_SIZED_INIT(csn_profile_write_options)
 CSN_API void csn_profile_write_options_init(struct csn_profile_write_options *options);
@@ -260,9 +266,11 @@ enum {
     CSN_PROFILE_PLAIN = 1        /* pprof without gzip */
 };
 
-/* Writes the profile into a file, under a temporary name that replaces `path` at the end, or into memory. `options` may be
- * NULL. pprof is compressed if this build has zlib. The same profile gives the same bytes.
- * CSN_OK; CSN_E_ARGUMENT: the format cannot be written; CSN_E_IO; CSN_E_LIMIT; CSN_E_MEMORY. */
+/* Writes the profile into a file, under a temporary name that replaces `path` at the end, or into memory. A pipe or a device at
+ * `path` is written to as it stands. `options` may be NULL. pprof is compressed if this build has zlib. The same profile gives the
+ * same bytes.
+ * CSN_OK; CSN_E_ARGUMENT: the format cannot be written; CSN_E_CANCELLED: `progress` asked to stop, the file is as it was;
+ * CSN_E_IO; CSN_E_LIMIT; CSN_E_MEMORY. */
 CSN_API csn_status csn_profile_write_file(struct csn_profile *profile, uint32_t format, const char *path,
                                           const struct csn_profile_write_options *options, struct csn_error *err);
 CSN_API csn_status csn_profile_write(struct csn_profile *profile, uint32_t format, const struct csn_profile_write_options *options,

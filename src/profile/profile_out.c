@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/core/fail.h"
 #include "base/utf8.h"
 #include "profile/zlib_memory.h"
 
@@ -12,6 +13,8 @@ static void pass_on(struct profile_out *out, const uint8_t *bytes, size_t size) 
     if (out->status < 0 || !size) return;
     out->status = out->sink.write(out->sink.context, out->off, bytes, size, out->err);
     out->off += size;
+    if (out->status == CSN_OK && out->progress && !out->progress(out->progress_context, "writing", out->off, 0))
+        out->status = csni_fail(out->err, CSN_E_CANCELLED, NULL, 0, "stopped by the caller");
 }
 
 #ifdef CSNI_HAVE_ZLIB

@@ -11,6 +11,8 @@ struct profile_out {
     const struct csn_allocator *alloc;
     struct csni_sink sink;
     struct csn_error *err;
+    csn_profile_progress *progress; /* NULL: none */
+    void *progress_context;
     csn_status status;
     uint64_t off;
     uint8_t *bytes;

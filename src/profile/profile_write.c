@@ -1,4 +1,10 @@
 /* Which format is written, and into what. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "base/buffer.h"
 #include "base/core/sized.h"
 #include "base/file_output.h"
@@ -24,10 +30,52 @@ static csn_status write_to(struct csn_profile *p, uint32_t format, const struct 
     struct profile_out out;
     const bool gzip = format == CSN_PROFILE_PPROF && !(options->flags & CSN_PROFILE_PLAIN) && csni_profile_has_gzip();
     CSNI_TRY(csni_profile_out_open(&out, p->alloc, sink, gzip, err));
+    out.progress = options->progress;
+    out.progress_context = options->progress_context;
     csn_status status = write_format(p, format, options, &out, err);
     if (status < 0) out.status = status;
     return csni_profile_out_close(&out);
 }
+
+/* ---- pipes and devices ---- */
+
+struct stream_output {
+    int fd;
+    const char *path;
+};
+
+static bool is_stream(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+static csn_status write_stream(void *context, uint64_t off, const void *bytes, size_t size, struct csn_error *err) {
+    const struct stream_output *stream = context;
+    const char *from = bytes;
+    (void)off; /* they ascend without gaps */
+    while (size) {
+        const ssize_t done = write(stream->fd, from, size);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return csni_fail_os(err, errno, stream->path);
+        from += done;
+        size -= (size_t)done;
+    }
+    return CSN_OK;
+}
+
+static csn_status write_to_stream(struct csn_profile *p, uint32_t format, const char *path,
+                                  const struct csn_profile_write_options *options, struct csn_error *err) {
+    struct stream_output stream = { .path = path };
+    const struct csni_sink sink = { .write = write_stream, .context = &stream };
+    do stream.fd = open(path, O_WRONLY | O_CLOEXEC);
+    while (stream.fd < 0 && errno == EINTR);
+    if (stream.fd < 0) return csni_fail_os(err, errno, path);
+    const csn_status status = write_to(p, format, options, sink, err);
+    const bool is_closed = close(stream.fd) == 0 || errno == EINTR;
+    return status == CSN_OK && !is_closed ? csni_fail_os(err, errno, path) : status;
+}
+
+/* ---- files and memory ---- */
 
 /* Into memory that grows. */
 static csn_status write_buffer(void *context, uint64_t off, const void *bytes, size_t size, struct csn_error *err) {
@@ -51,6 +99,7 @@ csn_status csn_profile_write_file(struct csn_profile *p, uint32_t format, const 
     struct csn_profile_write_options options;
     struct csni_file_output file;
     CSNI_TRY(copy_write_options(&options, given, err));
+    if (is_stream(path)) return write_to_stream(p, format, path, &options, err);
     CSNI_TRY(csni_file_output_open(&file, path, p->alloc, err));
     csn_status status = write_to(p, format, &options, csni_file_sink(&file), err);
     if (status == CSN_OK) return csni_file_output_commit(&file, err);

@@ -1,6 +1,8 @@
 """callsign profile: values, lines and times stay what they are from one format to another, or it is told."""
 import gzip
 import json
+import os
+import signal
 import struct
 import subprocess
 
@@ -657,3 +659,37 @@ def test_long_value_types_in_the_text_of_perf(callsign, tmp_path, type_name):
     types, values = values_of(callsign, tmp_path, text)
     kept = type_name.encode()[:255 - len("[bytes]")].decode(errors="ignore")
     assert types == [(kept, "bytes"), ("space", "objects")] and values == [[5, 7]]
+
+
+# ---- where it is written ----
+
+
+@pytest.mark.parametrize("kind", ["folded", "pprof", "html", "perf-script"])
+def test_pipes_and_devices(callsign, tmp_path, kind):
+    """They were refused, or a file was to be made in /proc/self/fd."""
+    (tmp_path / "in.folded").write_text("main;leaf 3\n")
+    command = [*callsign.prefix, callsign.path, "profile", tmp_path / "in.folded", "--to", kind, "-q", "-o"]
+    subprocess.run([*command, tmp_path / "out"], check=True)
+    wanted = (tmp_path / "out").read_bytes()
+    assert subprocess.run([*command, "/dev/stdout"], check=True, stdout=subprocess.PIPE).stdout == wanted
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen([*command, tmp_path / "pipe"]) as writer:
+        assert (tmp_path / "pipe").read_bytes() == wanted
+    assert writer.returncode == 0 and subprocess.run([*command, "/dev/null"], check=True)
+    full = subprocess.run([*command, "/dev/full"], capture_output=True, text=True, check=False)
+    assert full.returncode == 2 and full.stderr == "callsign: /dev/full: No space left on device\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.folded", "out", "pipe"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signals_leave_no_temporary_file(callsign, tmp_path, number):
+    (tmp_path / "in.folded").write_text("".join(f"main;a{i % 100};b{i % 1000};c{i} {i}\n" for i in range(200000)))
+    (tmp_path / "out.pb.gz").write_bytes(b"the old file")
+    process = subprocess.Popen([*callsign.prefix, callsign.path, "profile", tmp_path / "in.folded", "--no-search", "-q", "-o", tmp_path / "out.pb.gz"],
+                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+    while process.poll() is None and not list(tmp_path.glob("out.pb.gz.tmp-*")):
+        pass
+    process.send_signal(number)
+    assert process.wait() == -number
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.folded", "out.pb.gz"]
+    assert (tmp_path / "out.pb.gz").read_bytes()[:2] in (b"th", b"\x1f\x8b")

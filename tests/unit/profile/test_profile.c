@@ -343,6 +343,33 @@ static void locations_with_inlined_calls(void **state) {
     assert_true(test_allocator_sweep(add_some_inlined, NULL, 0) > 10);
 }
 
+static bool stop_writing(void *context, const char *phase, uint64_t done, uint64_t total) {
+    uint64_t *calls = context;
+    assert_string_equal(phase, "writing");
+    assert_int_equal(total, 0);
+    assert_true(done > 0);
+    return --*calls;
+}
+
+static void writing_can_be_stopped(void **state) {
+    struct csn_profile *p;
+    struct csn_profile_write_options options = CSN_PROFILE_WRITE_OPTIONS_INIT;
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csn_bytes bytes;
+    uint64_t calls = 1;
+    (void)state;
+    options.progress = stop_writing;
+    options.progress_context = &calls;
+    assert_int_equal(create_filled(NULL, 0, &p), CSN_OK);
+    assert_int_equal(csn_profile_write(p, CSN_PROFILE_FOLDED, &options, &bytes, &err), CSN_E_CANCELLED);
+    assert_string_equal(csn_error_text(&err), "stopped by the caller");
+    calls = 2;
+    assert_int_equal(csn_profile_write(p, CSN_PROFILE_FOLDED, &options, &bytes, &err), CSN_OK);
+    assert_int_equal(calls, 1);
+    csn_bytes_free(&bytes);
+    csn_profile_destroy(p);
+}
+
 static void arguments(void **state) {
     struct csn_profile *p;
     struct csn_error err = CSN_ERROR_INIT;
@@ -534,6 +561,7 @@ int main(void) {
         cmocka_unit_test(out_of_memory_symbolicating), cmocka_unit_test(legacy_values), cmocka_unit_test(kinds_of_input),
         cmocka_unit_test(legacy_out_of_memory), cmocka_unit_test(weights_with_fractions),
         cmocka_unit_test(locations_with_inlined_calls), cmocka_unit_test(attributes_and_texts),
+        cmocka_unit_test(writing_can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
