@@ -13,44 +13,63 @@
 
 enum { HEAD_SIZE = 1 << 14, LINE_MAX_BYTES = 1 << 20 };
 
-struct profile_head {
+struct file_bytes {
     int fd;
-    int os_error;
+    int os_error;                /* of reading it */
+};
+
+/* The first bytes of a source. */
+struct profile_head {
+    const struct file_bytes *file;
+    csn_profile_source *source;
+    void *context;
+    csn_status status;           /* of the source, with what it says */
+    struct csn_error err;
     char bytes[HEAD_SIZE];
     size_t start, end;
 };
 
-static ssize_t read_again(int fd, void *bytes, size_t size) {
+static csn_status read_file(void *context, void *bytes, size_t capacity, size_t *out_size, struct csn_error *err) {
+    struct file_bytes *file = context;
     ssize_t got;
-    do got = read(fd, bytes, size);
+    (void)err;
+    do got = read(file->fd, bytes, capacity);
     while (got < 0 && errno == EINTR);
-    return got;
+    if (got < 0) file->os_error = errno;
+    *out_size = got > 0 ? (size_t)got : 0;
+    return got < 0 ? CSN_E_IO : CSN_OK;
 }
 
 static bool fill_head(struct profile_head *head) {
-    while (head->end < HEAD_SIZE) {
-        ssize_t got = read_again(head->fd, head->bytes + head->end, HEAD_SIZE - head->end);
-        if (got < 0) head->os_error = errno;
-        if (got <= 0) return !head->os_error;
-        head->end += (size_t)got;
+    size_t got = 1;
+    while (got && head->end < HEAD_SIZE) {
+        head->status = head->source(head->context, head->bytes + head->end, HEAD_SIZE - head->end, &got, &head->err);
+        if (head->status < 0) return false;
+        head->end += got;
     }
     return true;
 }
 
+/* A source of all that the head's has. */
 static csn_status read_input(void *context, void *bytes, size_t capacity, size_t *out_size, struct csn_error *err) {
     struct profile_head *head = context;
     size_t left = head->end - head->start;
-    (void)err;
-    if (left) {
-        *out_size = left < capacity ? left : capacity;
-        memcpy(bytes, head->bytes + head->start, *out_size);
-        head->start += *out_size;
-        return CSN_OK;
+    if (!left) {
+        head->status = head->source(head->context, bytes, capacity, out_size, err);
+        if (head->status < 0 && err) head->err = *err;
+        return head->status;
     }
-    ssize_t got = read_again(head->fd, bytes, capacity);
-    if (got < 0) head->os_error = errno;
-    *out_size = got > 0 ? (size_t)got : 0;
-    return got < 0 ? CSN_E_IO : CSN_OK;
+    *out_size = left < capacity ? left : capacity;
+    memcpy(bytes, head->bytes + head->start, *out_size);
+    head->start += *out_size;
+    return CSN_OK;
+}
+
+/* The same for lines. What a source says of its failure is told at their end. */
+static ssize_t read_for_lines(void *context, void *bytes, size_t size) {
+    struct profile_head *head = context;
+    size_t got = 0;
+    return read_input(head, bytes, size, &got, &head->err) < 0 ? 0 : (ssize_t)got;
 }
 
 /* ---- detection ---- */
@@ -113,6 +132,13 @@ static enum profile_kind detect_kind(const struct profile_head *head) {
 
 /* ---- reading ---- */
 
+/* Whether the source failed: then that is told. */
+static bool report_source(const struct profile_head *head, const char *path) {
+    if (head->file->os_error) cli_error(path, "%s", strerror(head->file->os_error));
+    else if (head->status < 0) cli_error_status(path, head->status, &head->err);
+    return head->status < 0;
+}
+
 static bool read_binary(struct csn_profile *profile, struct profile_head *head, enum profile_kind kind, const char *path) {
     static const uint32_t formats[] = { [PROFILE_KIND_DETECT] = CSN_PROFILE_DETECT, [PROFILE_KIND_PPROF] = CSN_PROFILE_PPROF,
                                         [PROFILE_KIND_OTLP] = CSN_PROFILE_OTLP, [PROFILE_KIND_OTLP_JSON] = CSN_PROFILE_OTLP_JSON,
@@ -120,8 +146,7 @@ static bool read_binary(struct csn_profile *profile, struct profile_head *head, 
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_profile_sizes sizes;
     csn_status status = csn_profile_read(profile, formats[kind], (struct csn_str){ path, strlen(path) }, read_input, head, &err);
-    if (head->os_error) cli_error(path, "%s", strerror(head->os_error));
-    else if (status < 0) cli_error_status(path, status, &err);
+    if (status < 0 && !report_source(head, path)) cli_error_status(path, status, &err);
     csn_profile_get_sizes(profile, &sizes);
     if (status >= 0 && sizes.weight_scale > 1)
         cli_error(path, "weights have fractions: they are taken times %llu", (unsigned long long)sizes.weight_scale);
@@ -131,17 +156,17 @@ static bool read_binary(struct csn_profile *profile, struct profile_head *head, 
 static bool read_lines(struct csn_profile *profile, struct stack_session *session, struct profile_head *head,
                        enum profile_kind kind, const char *path) {
     struct line_input input;
-    if (!line_input_init(&input, head->fd, LINE_MAX_BYTES)
+    if (!line_input_init(&input, -1, LINE_MAX_BYTES)
         || csn_profile_begin_input(profile, (struct csn_str){ path, strlen(path) }, NULL) < 0) {
         cli_error_memory("lines");
         return false;
     }
-    memcpy(input.bytes, head->bytes, head->end); /* less than its first capacity */
-    input.end = head->end;
+    input.read = read_for_lines;
+    input.context = head;
     bool good = kind == PROFILE_KIND_PERF ? profile_read_perf(profile, session, &input, path)
                                           : profile_read_folded(profile, session, &input, path);
     line_input_deinit(&input);
-    return good;
+    return !report_source(head, path) && good;
 }
 
 /* It tells of the encoding, and is no part of the first name. No binary format begins with its bytes. */
@@ -162,37 +187,44 @@ static const char *advice_for(const struct profile_head *head) {
 
 static bool read_kind(struct csn_profile *profile, struct stack_session *session, enum profile_kind kind, struct profile_head *head,
                       const char *path) {
-    if (!fill_head(head)) {
-        cli_error(path, "%s", strerror(head->os_error));
+    if (kind == PROFILE_KIND_DETECT) kind = detect_kind(head);
+    const char *advice = kind == PROFILE_KIND_DETECT ? advice_for(head) : NULL;
+    if (advice) {
+        cli_error(path, "%s", advice);
         return false;
-    }
-    drop_byte_order_mark(head);
-    if (!head->end) {
-        cli_error(path, "the input is empty");
-        return false;
-    }
-    if (kind == PROFILE_KIND_DETECT) {
-        /* Compressed JSON is told from pprof by the library, once it is inflated. */
-        kind = head->end > 1 && (unsigned char)head->bytes[0] == 0x1f ? PROFILE_KIND_DETECT : detect_kind(head);
-        const char *advice = kind == PROFILE_KIND_DETECT ? advice_for(head) : NULL;
-        if (advice) {
-            cli_error(path, "%s", advice);
-            return false;
-        }
     }
     if (kind == PROFILE_KIND_PERF || kind == PROFILE_KIND_FOLDED) return read_lines(profile, session, head, kind, path);
     return read_binary(profile, head, kind, path);
 }
 
-bool profile_input_read(struct csn_profile *profile, struct stack_session *session, enum profile_kind kind, const char *path) {
+static bool read_file_input(struct csn_profile *profile, struct stack_session *session, enum profile_kind kind,
+                            struct file_bytes *file, const char *path) {
     static struct profile_head head;
+    struct csn_profile_inflater *inflater = NULL;
+    struct csn_error err = CSN_ERROR_INIT;
+    const csn_status status = csn_profile_inflater_create(NULL, read_file, file, &inflater, &err);
+    head = (struct profile_head){ .file = file, .source = csn_profile_inflater_read, .context = inflater, .status = status, .err = err };
+    bool good = status >= 0 && fill_head(&head);
+    drop_byte_order_mark(&head);
+    if (!good) {
+        report_source(&head, path);
+    } else if (!head.end) {
+        cli_error(path, "the input is empty");
+        good = false;
+    }
+    good = good && read_kind(profile, session, kind, &head, path);
+    csn_profile_inflater_destroy(inflater);
+    return good;
+}
+
+bool profile_input_read(struct csn_profile *profile, struct stack_session *session, enum profile_kind kind, const char *path) {
     bool is_stdin = strcmp(path, "-") == 0;
-    head = (struct profile_head){ .fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC) };
-    if (head.fd < 0) {
+    struct file_bytes file = { .fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC) };
+    if (file.fd < 0) {
         cli_error(path, "%s", strerror(errno));
         return false;
     }
-    bool good = read_kind(profile, session, kind, &head, is_stdin ? "standard input" : path);
-    if (!is_stdin) close(head.fd);
+    bool good = read_file_input(profile, session, kind, &file, is_stdin ? "standard input" : path);
+    if (!is_stdin) close(file.fd);
     return good;
 }

@@ -76,7 +76,9 @@ static bool grow_input(struct line_input *input) {
 static bool read_more(struct line_input *input) {
     if (!grow_input(input)) return false;
     ssize_t got;
-    do got = read(input->fd, input->bytes + input->end, input->capacity - input->end);
+    char *to = input->bytes + input->end;
+    const size_t size = input->capacity - input->end;
+    do got = input->read ? input->read(input->context, to, size) : read(input->fd, to, size);
     while (got < 0 && errno == EINTR);
     if (got < 0) input->os_error = errno;
     if (got <= 0) input->at_end = true;

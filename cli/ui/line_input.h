@@ -2,12 +2,16 @@
 #ifndef CALLSIGN_CLI_LINE_INPUT_H
 #define CALLSIGN_CLI_LINE_INPUT_H
 
+#include <sys/types.h>
+
 #include "ui/out_buffer.h"
 
 enum { LINE_KEPT = 64 };  /* bytes of a line that is cut: enough for a message */
 
 struct line_input {
     int fd;
+    ssize_t (*read)(void *context, void *bytes, size_t size); /* set after init: instead of read() of fd; then lines are waited for */
+    void *context;
     int os_error;
     bool at_end, no_memory;
     bool cuts_long;       /* set after init: of a line longer than the bound, give LINE_KEPT bytes and drop the rest */

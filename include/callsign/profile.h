@@ -67,6 +67,16 @@ CSN_API csn_status csn_profile_read(struct csn_profile *profile, uint32_t format
                                     void *context, struct csn_error *err);
 /* The same for a file. CSN_E_IO: it cannot be read. */
 CSN_API csn_status csn_profile_read_file(struct csn_profile *profile, uint32_t format, const char *path, struct csn_error *err);
+/* What a source gives, inflated if it is gzip, as csn_profile_read() reads it: for readers of other formats. `source` is asked for
+ * the first bytes at once, and must stay until csn_profile_inflater_destroy(). `allocator` may be NULL.
+ * CSN_OK; CSN_E_UNSUPPORTED: it is gzip, and this build lacks zlib; CSN_E_MEMORY; failures of the source. */
+struct csn_profile_inflater;
+CSN_API csn_status csn_profile_inflater_create(const struct csn_allocator *allocator, csn_profile_source *source, void *context,
+                                               struct csn_profile_inflater **out, struct csn_error *err);
+/* A csn_profile_source whose context is the inflater. CSN_E_TRUNCATED, CSN_E_FORMAT: the compressed bytes are damaged. */
+CSN_API csn_status csn_profile_inflater_read(void *inflater, void *bytes, size_t capacity, size_t *out_size, struct csn_error *err);
+CSN_API void csn_profile_inflater_destroy(struct csn_profile_inflater *inflater); /* `inflater` may be NULL */
+
 /* Recognizes a format by the first bytes of an input; 512 are enough. CSN_PROFILE_DETECT: unknown. */
 CSN_API uint32_t csn_profile_detect(const void *bytes, size_t size);
 

@@ -157,3 +157,37 @@ void csni_profile_stream_close(struct csni_profile_stream *s) {
     csni_free(s->alloc, s->bytes, s->capacity);
     *s = (struct csni_profile_stream){ .alloc = s->alloc };
 }
+
+/* ---- for readers of other formats ---- */
+
+struct csn_profile_inflater {
+    struct csni_profile_stream stream;
+};
+
+csn_status csn_profile_inflater_create(const struct csn_allocator *allocator, csn_profile_source *source, void *context,
+                                       struct csn_profile_inflater **out, struct csn_error *err) {
+    const struct csn_allocator *alloc = csni_allocator_or_default(allocator);
+    struct csn_profile_inflater *inflater = csni_alloc_zeroed(alloc, 1, sizeof *inflater);
+    if (!inflater) return csni_fail_memory(err, sizeof *inflater);
+    const csn_status status = csni_profile_stream_open(&inflater->stream, alloc, source, context, err);
+    if (status < 0) csni_free(alloc, inflater, sizeof *inflater);
+    else *out = inflater;
+    return status;
+}
+
+csn_status csn_profile_inflater_read(void *inflater, void *bytes, size_t capacity, size_t *out_size, struct csn_error *err) {
+    struct csni_profile_stream *s = &((struct csn_profile_inflater *)inflater)->stream;
+    CSNI_TRY(csni_profile_stream_need(s, 1, err));
+    const size_t left = csni_profile_stream_left(s);
+    *out_size = left < capacity ? left : capacity;
+    if (*out_size) memcpy(bytes, csni_profile_stream_at(s), *out_size);
+    csni_profile_stream_skip(s, *out_size);
+    return CSN_OK;
+}
+
+void csn_profile_inflater_destroy(struct csn_profile_inflater *inflater) {
+    if (!inflater) return;
+    const struct csn_allocator *alloc = inflater->stream.alloc;
+    csni_profile_stream_close(&inflater->stream);
+    csni_free(alloc, inflater, sizeof *inflater);
+}

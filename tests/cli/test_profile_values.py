@@ -693,3 +693,33 @@ def test_signals_leave_no_temporary_file(callsign, tmp_path, number):
     assert process.wait() == -number
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.folded", "out.pb.gz"]
     assert (tmp_path / "out.pb.gz").read_bytes()[:2] in (b"th", b"\x1f\x8b")
+
+
+# ---- compressed text ----
+
+
+@pytest.mark.parametrize("options", [[], ["--from", "kind"]])
+@pytest.mark.parametrize("kind", ["folded", "perf-script"])
+def test_compressed_text(callsign, tmp_path, kind, options):
+    """It was said to be no profile: the formats that the library reads were inflated, and others not."""
+    text = "".join(f"main;f{i} {i + 1}\n" for i in range(20000)) if kind == "folded" else \
+        "".join(f"app 1/1 {i}.5: 7 cycles:\n\t{0x1000 + i:>16x} f{i} (/nowhere/app)\n\n" for i in range(20000))
+    options = [kind if option == "kind" else option for option in options]
+    wanted, _ = profile_of(callsign, tmp_path, text, "out.pb", "-q", *options)
+    packed_text = gzip.compress(text[:100000].encode()) + gzip.compress(text[100000:].encode())
+    assert profile_of(callsign, tmp_path, packed_text, "out.pb", "-q", *options)[0] == wanted
+    by_tool = subprocess.run([need("gzip"), "-9"], input=text.encode(), capture_output=True, check=True).stdout
+    done = subprocess.run([*callsign.prefix, callsign.path, "profile", "-", "-o", tmp_path / "out.pb", "--no-search", "-q", *options], input=by_tool, check=True)
+    assert done.returncode == 0 and (tmp_path / "out.pb").read_bytes() == wanted
+    assert profile_of(callsign, tmp_path, b"\xef\xbb\xbf" + text.encode(), "out.pb", "-q")[0] == wanted
+    assert profile_of(callsign, tmp_path, gzip.compress(b"\xef\xbb\xbf" + text.encode()), "out.pb", "-q")[0] == wanted
+
+
+@pytest.mark.parametrize("size", [11, 5000, -1])
+def test_damaged_compressed_text(callsign, tmp_path, size):
+    data = gzip.compress("".join(f"main;f{i} {i * i}\n" for i in range(20000)).encode())
+    (tmp_path / "in.gz").write_bytes(data[:size])
+    assert "the compressed data ends after " in callsign.bad("profile", tmp_path / "in.gz", "-o", tmp_path / "out.pb", "-q")
+    (tmp_path / "in.gz").write_bytes(data[:6000] + bytes(40) + data[6040:])
+    assert callsign.bad("profile", tmp_path / "in.gz", "-o", tmp_path / "out.pb", "-q").startswith(f"callsign: {tmp_path}/in.gz: ")
+    assert not (tmp_path / "out.pb").exists()

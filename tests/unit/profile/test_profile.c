@@ -370,6 +370,62 @@ static void writing_can_be_stopped(void **state) {
     csn_profile_destroy(p);
 }
 
+/* Gives its bytes one at a time. */
+static csn_status give_byte(void *context, void *bytes, size_t capacity, size_t *out_size, struct csn_error *err) {
+    struct csn_str *left = context;
+    (void)err;
+    *out_size = left->len && capacity ? 1 : 0;
+    if (*out_size) memcpy(bytes, left->ptr, 1);
+    *left = (struct csn_str){ left->ptr + *out_size, left->len - *out_size };
+    return CSN_OK;
+}
+
+static csn_status inflate_text(const struct csn_allocator *alloc, struct csn_str packed, char *out, size_t capacity, size_t *out_size) {
+    struct csn_profile_inflater *inflater;
+    size_t got = 1;
+    *out_size = 0;
+    TRY(csn_profile_inflater_create(alloc, give_byte, &packed, &inflater, NULL));
+    csn_status status = CSN_OK;
+    while (got && status == CSN_OK) {
+        status = csn_profile_inflater_read(inflater, out + *out_size, capacity - *out_size, &got, NULL);
+        if (status == CSN_OK) *out_size += got;
+    }
+    csn_profile_inflater_destroy(inflater);
+    return status;
+}
+
+/* "main;leaf 3\n" */
+static const char packed_text[] =
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xcb\x4d\xcc\xcc\xb3\xce"
+    "\x49\x4d\x4c\x53\x30\xe6\x02\x00\x42\x5c\x45\xbf\x0c\x00\x00\x00";
+
+static csn_status inflate_one(void *context, const struct csn_allocator *alloc) {
+    char text[64];
+    size_t size;
+    (void)context;
+    return inflate_text(alloc, (struct csn_str){ packed_text, sizeof packed_text - 1 }, text, sizeof text, &size);
+}
+
+static void inflating_a_source(void **state) {
+    char text[64];
+    size_t size;
+    (void)state;
+    assert_int_equal(inflate_text(NULL, CSN_STR("main;leaf 3\n"), text, sizeof text, &size), CSN_OK);
+    assert_int_equal(size, 12);
+    assert_memory_equal(text, "main;leaf 3\n", 12);
+    assert_int_equal(inflate_text(NULL, CSN_STR(""), text, sizeof text, &size), CSN_OK);
+    assert_int_equal(size, 0);
+    csn_profile_inflater_destroy(NULL);
+    csn_status status = inflate_text(NULL, (struct csn_str){ packed_text, sizeof packed_text - 1 }, text, sizeof text, &size);
+    if (status == CSN_E_UNSUPPORTED) return; /* a build without zlib */
+    assert_int_equal(status, CSN_OK);
+    assert_int_equal(size, 12);
+    assert_memory_equal(text, "main;leaf 3\n", 12);
+    for (size_t cut = 2; cut < sizeof packed_text - 1; cut++)
+        assert_int_equal(inflate_text(NULL, (struct csn_str){ packed_text, cut }, text, sizeof text, &size), CSN_E_TRUNCATED);
+    assert_true(test_allocator_sweep(inflate_one, NULL, 0) > 3);
+}
+
 static void arguments(void **state) {
     struct csn_profile *p;
     struct csn_error err = CSN_ERROR_INIT;
@@ -560,8 +616,10 @@ int main(void) {
         cmocka_unit_test(input_limit),           cmocka_unit_test(out_of_memory),
         cmocka_unit_test(out_of_memory_symbolicating), cmocka_unit_test(legacy_values), cmocka_unit_test(kinds_of_input),
         cmocka_unit_test(legacy_out_of_memory), cmocka_unit_test(weights_with_fractions),
-        cmocka_unit_test(locations_with_inlined_calls), cmocka_unit_test(attributes_and_texts),
+        cmocka_unit_test(locations_with_inlined_calls),
+        cmocka_unit_test(attributes_and_texts),
         cmocka_unit_test(writing_can_be_stopped),
+        cmocka_unit_test(inflating_a_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
