@@ -244,10 +244,10 @@ const struct command profile_command = {
     .arguments = "IN... -o OUT",
     .summary = "fill functions and lines into a profile, and convert it",
     .description =
-        "Reads profiles (IN; - is standard input), finds the symbols of their modules as callsign stack does, fills in functions,\n"
-        "files, lines and inlined calls, and writes OUT. Formats:\n"
+        "Reads profiles (IN; - is standard input), with gzip or without, finds the symbols of their modules as callsign stack does,\n"
+        "fills in functions, files, lines and inlined calls, and writes OUT. Formats:\n"
         "\n"
-        "  pprof         profile.proto of google/pprof, compressed or not\n"
+        "  pprof         profile.proto of google/pprof\n"
         "  firefox       JSON of the Firefox Profiler, as samply writes it\n"
         "  otlp          OpenTelemetry's profiles, as protobuf\n"
         "  otlp-json     the same as JSON\n"

@@ -203,7 +203,8 @@ static bool read_file_input(struct csn_profile *profile, struct stack_session *s
     struct csn_profile_inflater *inflater = NULL;
     struct csn_error err = CSN_ERROR_INIT;
     const csn_status status = csn_profile_inflater_create(NULL, read_file, file, &inflater, &err);
-    head = (struct profile_head){ .file = file, .source = csn_profile_inflater_read, .context = inflater, .status = status, .err = err };
+    head = (struct profile_head){ .file = file, .source = csn_profile_inflater_read, .context = inflater, .status = status,
+                                  .err = err };
     bool good = status >= 0 && fill_head(&head);
     drop_byte_order_mark(&head);
     if (!good) {

@@ -10,7 +10,8 @@ enum { LINE_KEPT = 64 };  /* bytes of a line that is cut: enough for a message *
 
 struct line_input {
     int fd;
-    ssize_t (*read)(void *context, void *bytes, size_t size); /* set after init: instead of read() of fd; then lines are waited for */
+    /* Set after init: instead of read() of fd. Then lines are waited for. */
+    ssize_t (*read)(void *context, void *bytes, size_t size);
     void *context;
     int os_error;
     bool at_end, no_memory;

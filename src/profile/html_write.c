@@ -218,7 +218,8 @@ static bool is_among_largest(struct page_limit *limit, uint64_t size) {
     return limit->ties && limit->ties--;
 }
 
-/* Nodes come behind their parents, which are no smaller. Unused ones are left out as well; small ones only if there are too many. */
+/* Nodes come behind their parents, which are no smaller. Unused ones are left out as well; small ones only if there are too
+ * many. */
 static void choose_nodes(struct page_writer *w) {
     const size_t count = w->nodes.count;
     uint64_t *totals = csni_alloc_zeroed(w->p->alloc, count, sizeof *totals);

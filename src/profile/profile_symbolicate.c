@@ -300,7 +300,8 @@ static csn_status add_frame_line(struct symbolication *s, const struct csn_frame
 }
 
 /* A function that the index has by its symbol alone has no inlined calls there: those that the location has stay. */
-static csn_status keep_inlined(struct symbolication *s, const struct csn_stack_answer *answer, const struct profile_location *from) {
+static csn_status keep_inlined(struct symbolication *s, const struct csn_stack_answer *answer,
+                               const struct profile_location *from) {
     if (answer->frame_count != 1 || answer->frames[0].line) return CSN_OK;
     for (uint32_t k = 0; k < from->line_count; k++) {
         const struct profile_line line = s->p->lines.items[from->first_line + k];
@@ -479,7 +480,10 @@ static csn_status answer_stacks(struct symbolication *s) {
 /* As an index's are shown. Where there is a stored name, the other one is for showing already. */
 static csn_status show_function(struct symbolication *s, struct profile_function *function) {
     const struct profile_function given = *function;
-    if (s->mangled && given.system_name) *function = (struct profile_function){ given.system_name, 0, given.file, given.start_line };
+    if (s->mangled && given.system_name) {
+        function->name = given.system_name;
+        function->system_name = 0;
+    }
     if (s->mangled || given.system_name) return CSN_OK;
     CSNI_TRY(shown_name(s, given.name, &function->name));
     if (function->name != given.name) function->system_name = given.name;

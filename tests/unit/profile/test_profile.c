@@ -287,7 +287,8 @@ static void legacy_out_of_memory(void **state) {
 static csn_status add_inlined(struct csn_profile *p, const char *inner, uint32_t line, uint32_t *out) {
     const struct csn_profile_location at = { .module = CSN_PROFILE_NO_MODULE, .kind = CSN_PROFILE_AT_ADDRESS, .value = 0x1139 };
     const struct csn_profile_frame frames[] = {
-        { .function = { inner, strlen(inner) }, .stored_name = CSN_STR("_Z5innerv"), .file = CSN_STR("a.c"), .line = line, .column = 3 },
+        { .function = { inner, strlen(inner) }, .stored_name = CSN_STR("_Z5innerv"), .file = CSN_STR("a.c"), .line = line,
+          .column = 3 },
         { .function = CSN_STR("outer"), .stored_name = CSN_STR("outer"), .function_line = 9, .inlined = true },
     };
     return csn_profile_add_location_frames(p, &at, frames, 2, out, NULL);
@@ -380,7 +381,8 @@ static csn_status give_byte(void *context, void *bytes, size_t capacity, size_t 
     return CSN_OK;
 }
 
-static csn_status inflate_text(const struct csn_allocator *alloc, struct csn_str packed, char *out, size_t capacity, size_t *out_size) {
+static csn_status inflate_text(const struct csn_allocator *alloc, struct csn_str packed, char *out, size_t capacity,
+                               size_t *out_size) {
     struct csn_profile_inflater *inflater;
     size_t got = 1;
     *out_size = 0;
