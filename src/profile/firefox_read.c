@@ -3,6 +3,7 @@
 
 #include "base/guid.h"
 #include "base/hash.h"
+#include "profile/firefox_libs.h"
 #include "profile/json_scan.h"
 #include "profile/profile_read.h"
 
@@ -45,9 +46,6 @@ struct inline_key {
     uint32_t location;
 };
 
-/* What ids of libraries are made of. */
-enum lib_kind { LIBS_UNKNOWN, LIBS_ELF, LIBS_MACHO, LIBS_PE };
-
 struct firefox_reader {
     struct csn_profile *p;
     struct csn_error *err;
@@ -63,7 +61,7 @@ struct firefox_reader {
     struct csni_buffer text;
     int64_t start_ns;            /* what times count from; 0: not known */
     unsigned weight_digits;      /* weights are taken times 10^weight_digits */
-    enum lib_kind libs;
+    enum firefox_lib_kind libs;  /* what ids of libraries are made of */
 };
 
 static csn_status fail_memory(struct firefox_reader *r) { return csni_fail_memory(r->err, 0); }
@@ -418,47 +416,6 @@ static csn_status set_weight_digits(struct firefox_reader *r, struct csni_span t
 
 /* ---- libraries ---- */
 
-enum { LIB_PATH, LIB_NAME, LIB_CODE_ID, LIB_DEBUG_PATH, LIB_DEBUG_NAME, LIB_BREAKPAD_ID, LIB_MEMBERS };
-
-static bool is_letter_pair(char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && a + ('a' - 'A') == b); }
-
-/* `word` is in small letters. */
-static bool has_word(struct csn_str text, const char *word) {
-    const size_t size = strlen(word);
-    for (size_t i = 0; i + size <= text.len; i++) {
-        size_t k = 0;
-        while (k < size && is_letter_pair(text.ptr[i + k], word[k])) k++;
-        if (k == size) return true;
-    }
-    return false;
-}
-
-static bool ends_in(struct csn_str text, const char *end) {
-    const size_t size = strlen(end);
-    return text.len > size && has_word((struct csn_str){ text.ptr + text.len - size, size }, end);
-}
-
-static bool has_any(struct csn_str text, const char *const *words) {
-    for (; *words; words++)
-        if (has_word(text, *words)) return true;
-    return false;
-}
-
-/* By what meta tells of the system. */
-static void set_system(struct firefox_reader *r, struct csn_str text) {
-    static const char *const macho[] = { "mac", "cocoa", "iphone", NULL }, *const pe[] = { "windows", NULL },
-                      *const elf[] = { "linux", "x11", "gtk", "android", "bsd", NULL };
-    if (r->libs != LIBS_UNKNOWN) return;
-    r->libs = has_any(text, macho) ? LIBS_MACHO : has_any(text, elf) ? LIBS_ELF : has_any(text, pe) ? LIBS_PE : LIBS_UNKNOWN;
-}
-
-static enum lib_kind kind_of(const struct firefox_reader *r, struct csn_str path, struct csn_str debug_name) {
-    if (ends_in(debug_name, ".pdb") || ends_in(path, ".exe") || ends_in(path, ".dll")) return LIBS_PE;
-    if (r->libs != LIBS_UNKNOWN) return r->libs;
-    if (ends_in(path, ".dylib") || has_word(path, ".framework/") || has_word(path, ".app/contents/")) return LIBS_MACHO;
-    return has_word(path, ".so") ? LIBS_ELF : LIBS_UNKNOWN;
-}
-
 /* From Breakpad's form of an id: a UUID as it is, or a GUID, whose first fields are in the other byte order: that of
  * a PDB, which is the build id of a Windows image, or the first 16 bytes of a build id. Empty: the form is another
  * one, or it is all zeros. */
@@ -474,24 +431,33 @@ static struct csn_str breakpad_digits(struct csn_str breakpad_id, bool is_turned
 
 /* A Windows image's code id is a time stamp and a size, and no build id. Without a code id, Breakpad's tells enough;
  * where it is not known what it is made of, none is better than a wrong one, which would refuse the right file. */
-static struct csn_str build_id_digits(enum lib_kind kind, struct csn_str code_id, struct csn_str breakpad_id, char out[32]) {
+static struct csn_str build_id_digits(enum firefox_lib_kind kind, struct csn_str code_id, struct csn_str breakpad_id,
+                                      char out[32]) {
     if (kind != LIBS_PE && code_id.len) return code_id;
     return kind == LIBS_UNKNOWN ? CSN_STR("") : breakpad_digits(breakpad_id, kind != LIBS_MACHO, out);
 }
 
+static struct csn_str lib_text(const struct firefox_reader *r, const uint32_t texts[PROFILE_LIB_TEXTS], size_t text) {
+    return texts[text] == PROFILE_NONE ? CSN_STR("") : csni_profile_str(r->p, texts[text]);
+}
+
 static csn_status read_lib(struct firefox_reader *r, struct csni_span lib) {
-    struct json_member m[LIB_MEMBERS] = { { .key = "path" }, { .key = "name" }, { .key = "codeId" }, { .key = "debugPath" },
-                                          { .key = "debugName" }, { .key = "breakpadId" } };
-    uint32_t texts[LIB_MEMBERS], path = 0, module;
+    struct json_member m[PROFILE_LIB_TEXTS];
+    uint32_t texts[PROFILE_LIB_TEXTS], module;
+    struct csn_str path = CSN_STR("");
     char digits[32];
-    csni_json_members(lib, m, LIB_MEMBERS);
-    for (size_t i = 0; i < LIB_MEMBERS; i++) CSNI_TRY(text_of(r, m[i].value, &texts[i]));
+    for (size_t i = 0; i < PROFILE_LIB_TEXTS; i++) m[i].key = csni_firefox_lib_keys[i];
+    csni_json_members(lib, m, PROFILE_LIB_TEXTS);
+    for (size_t i = 0; i < PROFILE_LIB_TEXTS; i++) {
+        CSNI_TRY(text_of(r, m[i].value, &texts[i]));
+        if (!m[i].value.size) texts[i] = PROFILE_NONE;
+    }
     static const uint8_t paths[] = { LIB_PATH, LIB_NAME, LIB_DEBUG_PATH, LIB_DEBUG_NAME };
-    for (size_t i = 0; i < sizeof paths && !path; i++) path = texts[paths[i]];
-    const struct csn_str path_text = csni_profile_str(r->p, path), debug_name = csni_profile_str(r->p, texts[LIB_DEBUG_NAME]);
-    const struct csn_str id = build_id_digits(kind_of(r, path_text, debug_name), csni_profile_str(r->p, texts[LIB_CODE_ID]),
-                                              csni_profile_str(r->p, texts[LIB_BREAKPAD_ID]), digits);
-    CSNI_TRY(csni_profile_hex_module(r->p, path_text, id, 0, 0, 0, &module, r->err));
+    for (size_t i = 0; i < sizeof paths && !path.len; i++) path = lib_text(r, texts, paths[i]);
+    const enum firefox_lib_kind kind = csni_firefox_lib_kind(r->libs, path, lib_text(r, texts, LIB_DEBUG_NAME));
+    const struct csn_str id =
+        build_id_digits(kind, lib_text(r, texts, LIB_CODE_ID), lib_text(r, texts, LIB_BREAKPAD_ID), digits);
+    CSNI_TRY(csni_profile_lib_module(r->p, path, id, texts, &module, r->err));
     return csni_vec_push(&r->modules, module) ? CSN_OK : fail_memory(r);
 }
 
@@ -564,15 +530,23 @@ static int64_t ns_or(struct csni_span value, int64_t otherwise) {
     return csni_json_decimal(value, &number) && csni_json_decimal_value(&number, NS_DIGITS, &ns) ? ns : otherwise;
 }
 
+/* What tells the system is written again: ids of libraries are read by it. Inputs of several systems leave it to the names. */
+static csn_status read_system(struct firefox_reader *r, struct csni_span meta) {
+    struct json_member m[PROFILE_SYSTEM_TEXTS];
+    struct profile_system own = { .is_told = true }, *kept = &r->p->system;
+    for (size_t i = 0; i < PROFILE_SYSTEM_TEXTS; i++) m[i].key = csni_firefox_system_keys[i];
+    csni_json_members(meta, m, PROFILE_SYSTEM_TEXTS);
+    for (size_t i = 0; i < PROFILE_SYSTEM_TEXTS; i++) CSNI_TRY(text_of(r, m[i].value, &own.texts[i]));
+    r->libs = csni_firefox_system_kind(r->p, &own);
+    if (!kept->is_told) *kept = own;
+    else if (csni_firefox_system_kind(r->p, kept) != r->libs) memset(kept->texts, 0, sizeof kept->texts);
+    return CSN_OK;
+}
+
 static csn_status read_meta(struct firefox_reader *r, struct csni_span meta) {
-    struct json_member m[] = { { .key = "interval" }, { .key = "startTime" }, { .key = "preprocessedProfileVersion" },
-                               { .key = "oscpu" }, { .key = "platform" }, { .key = "toolkit" } };
-    csni_json_members(meta, m, 6);
-    for (size_t i = 3; i < 6; i++) {
-        uint32_t text;
-        CSNI_TRY(text_of(r, m[i].value, &text));
-        set_system(r, csni_profile_str(r->p, text));
-    }
+    struct json_member m[] = { { .key = "interval" }, { .key = "startTime" }, { .key = "preprocessedProfileVersion" } };
+    csni_json_members(meta, m, 3);
+    CSNI_TRY(read_system(r, meta));
     if (!m[2].value.size)
         return csni_fail(r->err, CSN_E_UNSUPPORTED, "JSON", 0,
                          "meta has no preprocessedProfileVersion: not a processed profile of the Firefox Profiler");

@@ -4,6 +4,7 @@
 #include "base/core/sort.h"
 #include "base/guid.h"
 #include "base/hash.h"
+#include "profile/firefox_libs.h"
 #include "profile/profile_out.h"
 #include "profile/profile_places.h"
 #include "profile/profile_units.h"
@@ -287,7 +288,8 @@ static void put_samples(struct firefox_writer *w, const struct sample_order *sam
     static const char *const weight_types[] = {
         [PROFILE_COUNT] = "\"samples\"", [PROFILE_TIME] = "\"tracing-ms\"", [PROFILE_BYTES] = "\"bytes\""
     };
-    const struct profile_unit unit = csni_profile_unit(p->value_count ? csni_profile_str(p, p->value_types[value].unit) : CSN_STR(""));
+    const uint32_t unit_text = p->value_count ? p->value_types[value].unit : 0;
+    const struct profile_unit unit = csni_profile_unit(csni_profile_str(p, unit_text));
     put_table(w, "samples", count);
     put(w, ",\"stack\":[");
     for (size_t i = 0; i < count; i++) {
@@ -380,32 +382,60 @@ static struct csn_str base_of(struct csn_str path) {
     return path;
 }
 
-static void put_lib_member(struct firefox_writer *w, const char *key, struct csn_str text) {
-    put(w, key);
-    put_string(w, text);
-}
-
-/* Breakpad's form of a build id: its first 16 bytes as a GUID, and an age of 0. */
-static struct csn_str breakpad_id(const struct profile_module *module, char out[34]) {
+/* Breakpad's form of a build id: its first 16 bytes as a GUID, or a UUID as it is, and an age of 0. */
+static struct csn_str breakpad_id(const struct profile_module *module, enum firefox_lib_kind kind, char out[34]) {
+    static const char digits[] = "0123456789ABCDEF";
     csni_guid_text(module->build_id, module->build_id_size, out);
+    for (size_t i = 0; kind == LIBS_MACHO && i < CSNI_GUID_SIZE && i < module->build_id_size; i++) {
+        out[2 * i] = digits[module->build_id[i] >> 4];
+        out[2 * i + 1] = digits[module->build_id[i] & 15];
+    }
     out[CSNI_GUID_DIGITS] = '0';
     return (struct csn_str){ out, CSNI_GUID_DIGITS + 1 };
 }
 
+/* What the input of a library tells; of anything else, what its path and build id do. A Windows image's code id is none of them. */
 static void put_lib(struct firefox_writer *w, uint32_t number) {
     const struct profile_module *module = &w->p->modules.items[number];
     const struct csn_str path = csni_profile_str(w->p, module->path), base = base_of(path);
+    const bool has_debug_name = module->is_lib && module->lib[LIB_DEBUG_NAME] != PROFILE_NONE;
+    const enum firefox_lib_kind system = module->is_lib ? csni_firefox_system_kind(w->p, &w->p->system) : LIBS_UNKNOWN,
+        kind = csni_firefox_lib_kind(system, path, has_debug_name ? csni_profile_str(w->p, module->lib[LIB_DEBUG_NAME]) : base);
     char digits[PROFILE_ID_DIGITS], guid[34];
     const struct csn_str id = csni_profile_build_id(w->p, module, digits);
-    put_lib_member(w, "{\"name\":", base);
-    put_lib_member(w, ",\"path\":", path);
-    put_lib_member(w, ",\"debugName\":", base);
-    put_lib_member(w, ",\"debugPath\":", path);
-    put_lib_member(w, ",\"breakpadId\":", breakpad_id(module, guid));
-    put(w, ",\"codeId\":");
-    if (id.len) put_string(w, id);
-    else put(w, "null");
-    put(w, ",\"arch\":null}");
+    const struct csn_str otherwise[PROFILE_LIB_TEXTS] = {
+        [LIB_NAME] = base, [LIB_PATH] = path, [LIB_DEBUG_NAME] = base, [LIB_DEBUG_PATH] = path,
+        [LIB_BREAKPAD_ID] = breakpad_id(module, kind, guid),
+        [LIB_CODE_ID] = kind == LIBS_PE || module->is_lib ? CSN_STR("") : id,
+    };
+    for (size_t i = 0; i < PROFILE_LIB_TEXTS; i++) {
+        const bool is_told = module->is_lib && module->lib[i] != PROFILE_NONE;
+        put(w, i ? ",\"" : "{\"");
+        put(w, csni_firefox_lib_keys[i]);
+        put(w, "\":");
+        if (!is_told && (i == LIB_CODE_ID || i == LIB_ARCH) && !otherwise[i].len) put(w, "null");
+        else put_string(w, is_told ? csni_profile_str(w->p, module->lib[i]) : otherwise[i]);
+    }
+    put(w, "}");
+}
+
+/* Whether the profiler need not ask its symbol server: each place in a library that is written has a name. */
+static bool is_symbolicated(const struct firefox_writer *w) {
+    for (size_t i = 0; i < w->p->locations.count; i++) {
+        const struct profile_location *location = &w->p->locations.items[i];
+        if (w->used.locations[i] && !location->line_count && relative_address(w, location) >= 0) return false;
+    }
+    return true;
+}
+
+static void put_system(struct firefox_writer *w) {
+    for (size_t i = 0; i < PROFILE_SYSTEM_TEXTS; i++) {
+        if (!w->p->system.texts[i]) continue;
+        put(w, ",\"");
+        put(w, csni_firefox_system_keys[i]);
+        put(w, "\":");
+        put_string(w, csni_profile_str(w->p, w->p->system.texts[i]));
+    }
 }
 
 static void put_meta(struct firefox_writer *w) {
@@ -419,7 +449,9 @@ static void put_meta(struct firefox_writer *w) {
     put_string(w, p->inputs.count ? base_of(csni_profile_str(p, p->inputs.items[0].name)) : CSN_STR("profile"));
     put(w, ",\"stackwalk\":1,\"debug\":false,\"version\":24,\"preprocessedProfileVersion\":");
     put_number(w, PROFILE_VERSION);
-    put(w, ",\"symbolicated\":true,\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}]"
+    put_system(w);
+    put(w, is_symbolicated(w) ? ",\"symbolicated\":true" : ",\"symbolicated\":false");
+    put(w, ",\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}]"
            ",\"markerSchema\":[],\"extensions\":{\"length\":0,\"id\":[],\"name\":[],\"baseURL\":[]}"
            ",\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,\"sourceCodeIsNotOnSearchfox\":true"
            ",\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}}");

@@ -101,27 +101,29 @@ static bool module_equals(const void *context, uint32_t number, const void *key)
     const struct profile_module *a = &p->modules.items[number], *b = key;
     return a->path == b->path && a->start == b->start && a->end == b->end && a->file_off == b->file_off
            && a->build_id_text == b->build_id_text && a->build_id_size == b->build_id_size
+           && a->is_lib == b->is_lib && memcmp(a->lib, b->lib, sizeof a->lib) == 0
            && memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
 }
 
 csn_status csn_profile_add_module(struct csn_profile *p, const struct csn_profile_module *given, uint32_t *out,
                                   struct csn_error *err) {
     CSNI_TRY(csni_check_reserved("csn_profile_module.reserved", given->reserved[0] | given->reserved[1], err));
-    return csni_profile_module(p, given, 0, out, err);
+    return csni_profile_module(p, given, 0, NULL, out, err);
 }
 
 csn_status csni_profile_module(struct csn_profile *p, const struct csn_profile_module *given, uint32_t build_id_text,
-                               uint32_t *out, struct csn_error *err) {
-    struct profile_module module = {
-        .start = given->start, .end = given->end, .file_off = given->file_off, .build_id_text = build_id_text,
-        .known = MODULE_BY_LOCATIONS
-    };
+                               const uint32_t *lib, uint32_t *out, struct csn_error *err) {
+    struct profile_module module = { .start = given->start, .end = given->end, .file_off = given->file_off,
+                                     .build_id_text = build_id_text, .is_lib = lib != NULL, .known = MODULE_BY_LOCATIONS };
+    if (lib) memcpy(module.lib, lib, sizeof module.lib);
     if (given->build_id && given->build_id_size) {
         module.build_id_size = given->build_id_size < CSN_BUILD_ID_MAX ? (uint32_t)given->build_id_size : CSN_BUILD_ID_MAX;
         memcpy(module.build_id, given->build_id, module.build_id_size);
     }
     CSNI_TRY(csni_profile_string(p, given->path, &module.path, err));
-    const uint64_t hash = csni_hash_u64(module.path ^ csni_hash_u64(module.start) ^ module.file_off);
+    const uint64_t hash = csni_hash_u64(module.path ^ csni_hash_u64(module.start) ^ module.file_off ^
+                                        csni_hash_bytes(module.build_id, module.build_id_size) ^
+                                        csni_hash_bytes(module.lib, sizeof module.lib));
     if (csni_profile_table_find(&p->module_table, hash, module_equals, p, &module, out)) return CSN_OK;
     const uint32_t number = (uint32_t)p->modules.count;
     if (is_full(number)) return fail_count(err, "modules");

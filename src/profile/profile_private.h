@@ -11,7 +11,7 @@
 #include "process/process_images.h"
 #include "profile/profile_table.h"
 
-enum { PROFILE_VALUE_TYPES_MAX = 32, PROFILE_NO_STACK = 0 };
+enum { PROFILE_VALUE_TYPES_MAX = 32, PROFILE_NO_STACK = 0, PROFILE_LIB_TEXTS = 7, PROFILE_SYSTEM_TEXTS = 3 };
 static const uint32_t PROFILE_NONE = UINT32_MAX;
 
 /* What csn_profile_symbolicate() learnt of where an image lies: from its program headers, else from its index. */
@@ -40,6 +40,8 @@ struct profile_module {
     uint64_t start, end, file_off;
     bool is_missing;             /* no index was found */
     uint32_t known;              /* MODULE_ */
+    bool is_lib;                 /* of a Firefox profile, which tells more: see firefox_libs.h */
+    uint32_t lib[PROFILE_LIB_TEXTS]; /* strings; PROFILE_NONE: null, or it has no such member */
     struct profile_layout layout;
 };
 
@@ -114,6 +116,12 @@ struct profile_input {
     bool has_unix_times;         /* of samples, where they are not added up; others count from something else */
 };
 
+/* What Firefox profiles tell of the system; strings. */
+struct profile_system {
+    bool is_told;
+    uint32_t texts[PROFILE_SYSTEM_TEXTS];
+};
+
 struct profile_value_type {
     uint32_t type, unit;
 };
@@ -145,6 +153,7 @@ struct csn_profile {
     uint32_t drop_frames, keep_frames, doc_url;      /* the same: expressions and an address that pprof's readers use */
     int64_t time_ns, duration_ns, period;
     CSNI_VEC(uint32_t) comments;
+    struct profile_system system;
     uint64_t samples_read, left_out, attributes_left_out, lost_lines, weight_scale, sums_cut;
 };
 
@@ -164,9 +173,9 @@ static inline struct csn_str csni_profile_str(const struct csn_profile *profile,
 
 /* profile_add.c: as the public functions, for strings that are numbered already. */
 csn_status csni_profile_string(struct csn_profile *profile, struct csn_str text, uint32_t *out, struct csn_error *err);
-/* As csn_profile_add_module(); `build_id_text`: see struct profile_module. */
+/* As csn_profile_add_module(); `build_id_text` and `lib`: see struct profile_module. NULL: of no Firefox profile. */
 csn_status csni_profile_module(struct csn_profile *profile, const struct csn_profile_module *module, uint32_t build_id_text,
-                               uint32_t *out, struct csn_error *err);
+                               const uint32_t *lib, uint32_t *out, struct csn_error *err);
 csn_status csni_profile_function(struct csn_profile *profile, const struct profile_function *function, uint32_t *out,
                                  struct csn_error *err);
 /* As csn_profile_add_location(); `column` of the line, and where the function begins: 0: not known. */

@@ -26,16 +26,28 @@ static bool read_build_id(struct csn_str text, uint8_t bytes[CSN_BUILD_ID_MAX], 
     return digits / 2 <= CSN_BUILD_ID_MAX;
 }
 
-csn_status csni_profile_hex_module(struct csn_profile *p, struct csn_str path, struct csn_str build_id, uint64_t start,
-                                   uint64_t end, uint64_t file_off, uint32_t *out, struct csn_error *err) {
+static csn_status add_hex_module(struct csn_profile *p, struct csn_profile_module *module, struct csn_str build_id,
+                                 const uint32_t *lib, uint32_t *out, struct csn_error *err) {
     static const char kernel[] = "[kernel";
-    struct csn_profile_module module = { .path = path, .start = start, .end = end, .file_off = file_off };
+    const struct csn_str path = module->path;
     uint8_t bytes[CSN_BUILD_ID_MAX];
     uint32_t text = 0;
-    if (!read_build_id(build_id, bytes, &module.build_id_size)) CSNI_TRY(csni_profile_string(p, build_id, &text, err));
-    module.build_id = bytes;
-    if (path.len >= sizeof kernel - 1 && memcmp(path.ptr, kernel, sizeof kernel - 1) == 0) module.path = CSN_STR("vmlinux");
-    return csni_profile_module(p, &module, text, out, err);
+    if (!read_build_id(build_id, bytes, &module->build_id_size)) CSNI_TRY(csni_profile_string(p, build_id, &text, err));
+    module->build_id = bytes;
+    if (path.len >= sizeof kernel - 1 && memcmp(path.ptr, kernel, sizeof kernel - 1) == 0) module->path = CSN_STR("vmlinux");
+    return csni_profile_module(p, module, text, lib, out, err);
+}
+
+csn_status csni_profile_hex_module(struct csn_profile *p, struct csn_str path, struct csn_str build_id, uint64_t start,
+                                   uint64_t end, uint64_t file_off, uint32_t *out, struct csn_error *err) {
+    struct csn_profile_module module = { .path = path, .start = start, .end = end, .file_off = file_off };
+    return add_hex_module(p, &module, build_id, NULL, out, err);
+}
+
+csn_status csni_profile_lib_module(struct csn_profile *p, struct csn_str path, struct csn_str build_id,
+                                   const uint32_t lib[PROFILE_LIB_TEXTS], uint32_t *out, struct csn_error *err) {
+    struct csn_profile_module module = { .path = path };
+    return add_hex_module(p, &module, build_id, lib, out, err);
 }
 
 csn_status csni_profile_fail_frames(struct csn_error *err, const char *section, uint64_t off, const char *what) {

@@ -29,6 +29,10 @@ enum { PROFILE_FRAMES_MAX = 1 << 20 };
 /* `what` has more: a stack or a location. */
 csn_status csni_profile_fail_frames(struct csn_error *err, const char *section, uint64_t off, const char *what);
 
+/* The same of a library of a Firefox profile, with all that it tells of itself. */
+csn_status csni_profile_lib_module(struct csn_profile *profile, struct csn_str path, struct csn_str build_id,
+                                   const uint32_t lib[PROFILE_LIB_TEXTS], uint32_t *out, struct csn_error *err);
+
 /* Lines and columns have 64 bits with a sign in pprof and OTLP. One that does not fit here is not known, 0, and counted. */
 static inline uint32_t csni_profile_line_number(struct csn_profile *profile, uint64_t given) {
     if (given <= UINT32_MAX) return (uint32_t)given;

@@ -1,4 +1,5 @@
-/* Units as pprof's measurement package has them: small and capital letters are one, and an s at the end of a longer word is left out. */
+/* Units as pprof's measurement package has them: small and capital letters are one, and an s at the end of a longer word is left
+ * out. */
 #include "profile/profile_units.h"
 
 #include <string.h>
@@ -28,7 +29,10 @@ struct profile_unit csni_profile_unit(struct csn_str text) {
     char small[LONGEST];
     const struct profile_unit count = { PROFILE_COUNT, 1 };
     if (text.len > LONGEST) return count;
-    for (size_t i = 0; i < text.len; i++) small[i] = (char)(text.ptr[i] + (text.ptr[i] >= 'A' && text.ptr[i] <= 'Z' ? 'a' - 'A' : 0));
+    for (size_t i = 0; i < text.len; i++) {
+        const bool is_capital = text.ptr[i] >= 'A' && text.ptr[i] <= 'Z';
+        small[i] = (char)(text.ptr[i] + (is_capital ? 'a' - 'A' : 0));
+    }
     struct csn_str name = { small, text.len };
     const bool is_letter = text.len > 0 && (unsigned char)text.ptr[0] < 0x80; /* else the two bytes of a Greek one */
     if (name.len > 2 && is_letter && small[name.len - 1] == 's') name.len--;

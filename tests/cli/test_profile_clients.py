@@ -104,7 +104,19 @@ def chains(node):
 
 
 def test_firefox_profiler_reads_ours(tmp_path, named):
-    assert chains(run_profiler(tmp_path, named)) == [(STACK, 100)]
+    """Of libc's frames it asks its symbol server, which is not there."""
+    assert chains(run_profiler(tmp_path, named, "--symbol-server", "http://127.0.0.1:9")) == [(STACK, 100)]
+
+
+@pytest.mark.usefixtures("has_server")
+def test_firefox_profiler_asks_for_what_we_did_not_name(callsign, tmp_path):
+    """Our output said that it was symbolicated, whatever had no name."""
+    callsign.run("profile", RECORDED, "-o", tmp_path / "bare.json", "--no-search", "-q")
+    assert chains(run_profiler(tmp_path, tmp_path / "bare.json", "--symbol-server", "http://127.0.0.1:9"))[0][0][0].startswith("0x")
+    callsign.good("store", "add", "--store", tmp_path / "store", *IMAGES.values())
+    with Server(callsign, tmp_path / "store") as server:
+        tree = run_profiler(tmp_path, tmp_path / "bare.json", "--symbol-server", server.url)
+    assert chains(tree) == [(STACK, 100)]
 
 
 @pytest.mark.usefixtures("has_server")

@@ -597,7 +597,91 @@ def test_code_ids_of_firefox_stay(callsign, tmp_path):
     given["threads"][0]["funcTable"]["resource"] = list(range(count))
     given["threads"][0]["resourceTable"] = {"length": count, "lib": list(range(count)), "name": [0] * count}
     out = json.loads(profile_of(callsign, tmp_path, json.dumps(given), "out.json")[0])
-    assert [lib["codeId"] for lib in out["libs"]] == [*IDS[:5], "aabbccdd"]
+    assert [lib["codeId"] for lib in out["libs"]] == IDS
+
+
+def lib(path, debug_name, breakpad_id, code_id, **more):
+    name = path.replace("\\", "/").split("/")[-1]
+    return {"name": name, "path": path, "debugName": debug_name, "debugPath": path, "breakpadId": breakpad_id, "codeId": code_id, "arch": None} | more
+
+
+UUID = "00112233445566778899AABBCCDDEEFF"
+GUID = "33221100554477668899AABBCCDDEEFF"
+LIBS = {"macOS 14.1": [lib("/Applications/A.app/Contents/MacOS/A", "A", f"{UUID}0", None, arch="arm64e"), lib("/usr/local/bin/tool", "tool", f"{UUID}0", UUID),
+                       lib("/usr/local/bin/tool", "tool", f"{UUID}0", UUID, arch="x86_64"), lib("/usr/lib/dyld", "dyld", "", "")],
+        "Windows 11": [lib("C:\\a\\b.dll", "b.pdb", f"{GUID}1", "5F3A1B2C12000", debugPath="D:\\obj\\b.pdb", arch="x86_64"),
+                       lib("C:\\a\\c", "c", f"{GUID}12", None), lib("C:\\a\\b.dll", "b.pdb", f"{GUID}2", "5F3A1B2C12000")],
+        "Linux": [lib("/usr/lib/libx.so", "libx.so", f"{GUID}0", f"{UUID.lower()}01234567", debugPath="/usr/lib/debug/libx.so.debug", arch="x86_64"),
+                  lib("/usr/bin/app", "app", f"{GUID}0", None), lib("[kernel.kallsyms]", "vmlinux", f"{GUID}0", None, name="other name")]}
+
+
+@pytest.mark.parametrize("system", LIBS)
+def test_libraries_of_firefox_stay(callsign, tmp_path, system):
+    """Ids of macOS and Windows were written as those of ELF files: no symbol server knew them. Read again, they mean the same."""
+    libs = LIBS[system]
+    given = json.loads(firefox(["1"] * len(libs)))
+    given["meta"] |= {"oscpu": system, "platform": "a platform", "toolkit": "a toolkit"}
+    given["libs"] = libs
+    tables = given["threads"][0]
+    tables["frameTable"]["address"] = [0x1000] * len(libs)
+    tables["funcTable"]["resource"] = list(range(len(libs)))
+    tables["resourceTable"] = {"length": len(libs), "lib": list(range(len(libs)))}
+    out = json.loads(profile_of(callsign, tmp_path, json.dumps(given), "out.json")[0])
+    again = json.loads(profile_of(callsign, tmp_path, json.dumps(out), "again.json")[0])
+
+    def in_order(profile):
+        return sorted(profile["libs"], key=json.dumps)
+
+    assert in_order(out) == in_order(again) == in_order(given)
+    assert {key: out["meta"].get(key) for key in ("oscpu", "platform", "toolkit")} == {key: given["meta"][key] for key in ("oscpu", "platform", "toolkit")}
+    # Through pprof, which has a build id alone: the part of the id that files are found by.
+    ids = [Pprof(profile_of(callsign, tmp_path, json.dumps(source), "out.pb")[0]).mappings.values() for source in (given, out)]
+    assert sorted(m["build_id"] for m in ids[0]) == sorted(m["build_id"] for m in ids[1])
+
+
+def test_firefox_libraries_of_several_systems(callsign, tmp_path):
+    """No system is told then: what its name does not tell has no build id, rather than a wrong one."""
+    sources = []
+    for system, libs in LIBS.items():
+        given = json.loads(firefox(["1"]))
+        given["meta"]["oscpu"] = system
+        given["libs"] = libs[-2:-1]
+        given["threads"][0]["frameTable"]["address"] = [0x1000]
+        given["threads"][0]["funcTable"]["resource"] = [0]
+        given["threads"][0]["resourceTable"] = {"length": 1, "lib": [0]}
+        sources.append(json.dumps(given))
+    out = json.loads(profile_of(callsign, tmp_path, sources, "out.json")[0])
+    assert "oscpu" not in out["meta"] and sorted(out["libs"], key=json.dumps) == sorted((libs[-2] for libs in LIBS.values()), key=json.dumps)
+    assert json.loads(profile_of(callsign, tmp_path, [sources[0]] * 2, "out.json")[0])["meta"]["oscpu"] == "macOS 14.1"
+
+
+@pytest.mark.parametrize("path, breakpad_id, code_id", [
+    ("/usr/lib/libx.so", f"{GUID}0", f"{UUID.lower()}"), ("/usr/bin/app", f"{GUID}0", f"{UUID.lower()}"),
+    ("/usr/lib/libobjc.A.dylib", f"{UUID}0", f"{UUID.lower()}"), ("/A.app/Contents/MacOS/A", f"{UUID}0", f"{UUID.lower()}"),
+    ("C:\\a\\b.dll", f"{GUID}0", None), ("C:\\a\\B.EXE", f"{GUID}0", None)])
+def test_ids_of_pprof_mappings_for_firefox(callsign, tmp_path, path, breakpad_id, code_id):
+    """By the path, where it tells what file it is; a build id of Windows is the GUID of the PDB, and no code id."""
+    source = pprof([([0x400010], [1])], [(0x400000, 0x401000, 0, path, UUID.lower())])
+    out = json.loads(profile_of(callsign, tmp_path, source, "out.json")[0])
+    assert out["libs"] == [lib(path, path.replace("\\", "/").split("/")[-1], breakpad_id, code_id)]
+    assert not {"oscpu", "platform", "toolkit"} & set(out["meta"])
+    back = Pprof(profile_of(callsign, tmp_path, json.dumps(out), "out.pb")[0])
+    assert [m["build_id"] for m in back.mappings.values()] == [UUID.lower()]
+
+
+@pytest.mark.parametrize("name, address, resource, wanted", [("f0", 0x1000, 0, True), ("f0", -1, -1, True), ("f0", -1, 0, True), ("0x1000", 0x1000, 0, False)])
+@pytest.mark.parametrize("was", [None, True, False])
+def test_symbolicated_is_what_it_says(callsign, tmp_path, name, address, resource, wanted, was):
+    """It was always true, and the Firefox Profiler asked no symbol server for places without a name."""
+    given = json.loads(firefox(["1", "1"]))
+    given["libs"] = LIBS["Linux"][:1]
+    given["meta"] |= {} if was is None else {"symbolicated": was}
+    thread = given["threads"][0]
+    thread["stringArray"][0] = name
+    thread["frameTable"]["address"][0] = address
+    thread["funcTable"]["resource"][0] = resource
+    thread["resourceTable"] = {"length": 1, "lib": [0]}
+    assert json.loads(profile_of(callsign, tmp_path, json.dumps(given), "out.json")[0])["meta"]["symbolicated"] is wanted
 
 
 def test_allocations_of_firefox_are_counted(callsign, tmp_path):
