@@ -161,6 +161,18 @@ static void report_cut_sums(const struct csn_profile *profile, const char *path)
               (long long)INT64_MAX, (long long)INT64_MIN);
 }
 
+/* Neither is this. */
+static void report_moved_times(const struct csn_profile *profile, const char *path) {
+    struct csn_profile_sample sample;
+    int64_t first = 0;
+    for (uint64_t i = 0; csn_profile_get_sample(profile, i, &sample) == CSN_OK; i++)
+        if (sample.time_ns < first) first = sample.time_ns;
+    const uint64_t later = 0 - (uint64_t)first;
+    if (later)
+        cli_error(path, "the text of perf has no negative times: all are %llu.%09llu s later",
+                  (unsigned long long)(later / 1000000000), (unsigned long long)(later % 1000000000));
+}
+
 /* A signal leaves the file as it was, and ends the process when everything is tidied up. */
 static csn_status write_profile(struct csn_profile *profile, const struct profile_values *values, const struct profile_format *to,
                                 struct csn_error *err) {
@@ -190,6 +202,7 @@ static bool convert_profile(struct csn_profile *profile, struct stack_session *s
         return false;
     }
     report_cut_sums(profile, values->out);
+    if (to->output == CSN_PROFILE_PERF_SCRIPT) report_moved_times(profile, values->out);
     if (values->explain) report_modules(profile, &counts);
     return values->quiet || report_summary(profile, &counts);
 }

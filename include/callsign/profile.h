@@ -23,7 +23,8 @@ enum csn_profile_format {
     CSN_PROFILE_FIREFOX = 3, /* the processed profile of the Firefox Profiler, as samply writes it: JSON, with gzip or without */
     CSN_PROFILE_FOLDED = 4,  /* output only: a stack a line, outermost first, names joined by ';', with its count */
     CSN_PROFILE_HTML = 5,    /* output only: one page with a flame graph, which needs no network. Inputs stay apart */
-    CSN_PROFILE_PERF_SCRIPT = 6, /* output only: the text of perf script */
+    CSN_PROFILE_PERF_SCRIPT = 6, /* output only: the text of perf script. Its times are not negative: if one is, all are later by as
+                                  * much as makes the earliest 0 */
     CSN_PROFILE_OTLP_JSON = 7, /* the same ProfilesData as OTLP's JSON: one object, or on input one a line; with gzip or without */
     CSN_PROFILE_LEGACY = 8   /* input only: what pprof read before profile.proto: the texts of heaps, locks and counts that gperftools,
                               * tcmalloc, jemalloc and Go's net/http/pprof with ?debug=1 write, and gperftools' CPU profile; with

@@ -348,7 +348,7 @@ static csn_status next_time(struct firefox_reader *r, struct json_member *member
 static int64_t sample_time(const struct firefox_reader *r, int64_t ns) {
     int64_t unix_ns;
     if (r->p->flags & CSN_PROFILE_EVERY_SAMPLE) return ns;
-    return r->start_ns && !__builtin_add_overflow(r->start_ns, ns, &unix_ns) ? unix_ns : 0;
+    return r->start_ns && !__builtin_add_overflow(r->start_ns, ns, &unix_ns) && unix_ns > 0 ? unix_ns : 0;
 }
 
 static csn_status read_samples(struct firefox_reader *r, struct csni_span samples, uint32_t thread) {

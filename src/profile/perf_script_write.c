@@ -52,6 +52,7 @@ struct perf_writer {
     const struct csn_profile *p;
     uint32_t samples;            /* the type "samples" in "count"; PROFILE_NONE: there is none */
     bool is_plain;               /* all samples are as perf's */
+    int64_t first_ns;            /* the time that is written as 0: perf's are not negative */
 };
 
 static uint32_t samples_type(const struct csn_profile *p) {
@@ -110,7 +111,7 @@ static void put_event(const struct perf_writer *w, uint32_t type) {
 static void put_head(const struct perf_writer *w, const struct profile_sample_row *row, int64_t value, uint32_t type) {
     const struct profile_thread *thread = &w->p->threads.items[row->thread];
     const struct csn_str name = csni_profile_str(w->p, thread->name);
-    const uint64_t time = row->time_ns < 0 ? 0 : (uint64_t)row->time_ns;
+    const uint64_t time = (uint64_t)row->time_ns - (uint64_t)w->first_ns;
     char text[96];
     put_one_line(w->out, name.len ? name : CSN_STR("[unknown]")); /* scripts want two characters at least */
     csni_profile_put(w->out, text,
@@ -163,6 +164,8 @@ csn_status csni_perf_script_write(struct csn_profile *p, struct profile_out *out
     (void)err;
     struct perf_writer w = { .out = out, .p = p, .samples = samples_type(p) };
     w.is_plain = is_plain(&w);
+    for (size_t i = 0; i < p->samples.count; i++)
+        if (p->samples.items[i].time_ns < w.first_ns) w.first_ns = p->samples.items[i].time_ns;
     for (size_t i = 0; i < p->samples.count; i++) {
         const int64_t *values = p->values.items + i * p->value_stride;
         if (w.is_plain) put_sample_of_perf(&w, &p->samples.items[i], values);

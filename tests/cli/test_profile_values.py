@@ -130,6 +130,32 @@ def test_weights_beyond_64_bits(callsign, tmp_path, weight, weight_type, need):
     assert done.returncode == 2 and f"a sample has weight {weight}, need at most {need}" in done.stderr
 
 
+@pytest.mark.parametrize("times, written, later", [([-1500.25, 0, 2.000001], ["0.000000000", "1.500250000", "1.502250001"], "1.500250000"),
+                                                   ([-9223372036854, 9223372036854, 0], ["0.000000000", "18446744073.708000000", "9223372036.854000000"],
+                                                    "9223372036.854000000"),
+                                                   ([0.5, 0, 7], ["0.000500000", "0.000000000", "0.007000000"], None)])
+def test_negative_times_in_the_text_of_perf(callsign, tmp_path, times, written, later):
+    """They were 0: samples that are apart came at one time."""
+    source = json.loads(firefox(["1"] * 3))
+    source["threads"][0]["samples"]["time"] = times
+    data, said = profile_of(callsign, tmp_path, json.dumps(source), "out.perf", "-q")
+    heads = [line.split() for line in data.decode().splitlines() if line.endswith(":")]
+    assert [head[2].rstrip(":") for head in heads] == written
+    told = f"out.perf: the text of perf has no negative times: all are {later} s later"
+    assert (told in said) == (later is not None), said
+    assert later is not None or said == ""
+
+
+def test_times_before_1970_are_none_in_otlp(callsign, tmp_path):
+    """They were those of the year 2554."""
+    source = json.loads(firefox(["1", "1"]))
+    source["meta"]["startTime"] = 5
+    source["threads"][0]["samples"]["time"] = [-10, 10]
+    data, _ = profile_of(callsign, tmp_path, json.dumps(source), "out.otlp.json")
+    profile, = [profile for resource in json.loads(data)["resourceProfiles"] for scope in resource["scopeProfiles"] for profile in scope["profiles"]]
+    assert [sample.get("timestampsUnixNano") for sample in profile["samples"]] == [None, ["15000000"]]
+
+
 def test_times_of_firefox_to_the_nanosecond(callsign, tmp_path):
     """They were cut to the nanosecond below."""
     times = [4235.543873, 16457.237961, 1700000000000.125]
