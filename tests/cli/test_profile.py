@@ -910,6 +910,19 @@ def test_shared_tables_are_read_once(callsign, tmp_path):
     assert seconds(1000) < 0.5 + 20 * seconds(1)
 
 
+def test_many_builds_of_one_library(callsign, tmp_path):
+    """Libraries of one path were compared one by one: 18 s for 100,000."""
+    def seconds(count):
+        libs = [{"name": "app", "path": "/nowhere/app.so", "breakpadId": f"{i:032X}0", "codeId": None} for i in range(1, count + 1)]
+        profile = {"meta": {"interval": 1, "startTime": 0, "preprocessedProfileVersion": 46}, "libs": libs, "threads": []}
+        (tmp_path / "in.json").write_text(json.dumps(profile))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        callsign.run("profile", tmp_path / "in.json", "-o", tmp_path / "out.pb", "--no-search", "-q")
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    assert seconds(50000) < 0.5 + 40 * seconds(5000)
+
+
 def test_shared_strings_and_tables_of_threads(callsign, symbols, tmp_path):
     """As version 55 has them; a thread with tables of its own stands between others."""
     profile = json.loads(firefox(True))
