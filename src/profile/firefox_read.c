@@ -327,20 +327,43 @@ struct sample_clock {
     int64_t ns;
 };
 
-static csn_status next_time(struct firefox_reader *r, struct json_member *members, struct sample_clock *clock) {
+/* A column of samples, and what of it is not read yet. */
+struct sample_column {
+    const char *key;
+    struct csni_span all, rest;
+};
+
+static csn_status fail_column(struct firefox_reader *r, const struct sample_column *column, const char *what) {
+    return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(column->all.ptr - r->scan.all.ptr),
+                     "samples have %s items in '%s' than in 'stack'", what, column->key);
+}
+
+/* Of the next sample; empty if the column is not there. */
+static csn_status next_item(struct firefox_reader *r, struct sample_column *column, struct csni_span *out) {
+    *out = (struct csni_span){ NULL, 0 };
+    if (!column->all.size || csni_json_item(&column->rest, out)) return CSN_OK;
+    return fail_column(r, column, "fewer");
+}
+
+static csn_status check_end(struct firefox_reader *r, struct sample_column *column) {
+    struct csni_span item;
+    return column->all.size && csni_json_item(&column->rest, &item) ? fail_column(r, column, "more") : CSN_OK;
+}
+
+static csn_status next_time(struct firefox_reader *r, struct sample_column *column, bool is_delta, struct sample_clock *clock) {
     struct json_decimal number = { .count = 0 };
     struct csni_span item;
     double delta;
-    if (csni_json_item(&members[SAMPLE_TIME].value, &item)) {
-        if (item.ptr[0] == 'n') return CSN_OK;
-        CSNI_TRY(number_of(r, "time", item, &number));
+    CSNI_TRY(next_item(r, column, &item));
+    if (!item.size || (!is_delta && item.ptr[0] == 'n')) return CSN_OK;
+    CSNI_TRY(number_of(r, is_delta ? "time delta" : "time", item, &number));
+    if (!is_delta) {
         if (!csni_json_decimal_value(&number, NS_DIGITS, &clock->ns)) clock->ns = 0;
-    } else if (csni_json_item(&members[SAMPLE_DELTA].value, &item)) {
-        CSNI_TRY(number_of(r, "time delta", item, &number));
-        if (csni_json_number(item, &delta)) clock->ms += delta;
-        const double ns = clock->ms * 1e6;
-        clock->ns = ns > -9e18 && ns < 9e18 ? (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5) : 0;
+        return CSN_OK;
     }
+    if (csni_json_number(item, &delta)) clock->ms += delta;
+    const double ns = clock->ms * 1e6;
+    clock->ns = ns > -9e18 && ns < 9e18 ? (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5) : 0;
     return CSN_OK;
 }
 
@@ -362,11 +385,15 @@ static csn_status read_samples(struct firefox_reader *r, struct csni_span sample
     csni_json_members(samples, m, SAMPLE_MEMBERS);
     for (size_t i = 0; i < SAMPLE_WEIGHT_TYPE; i++) CSNI_TRY(csni_json_array(&r->scan, m[i].value));
     CSNI_TRY(weight_type(r, m[SAMPLE_WEIGHT_TYPE].value, &type, &digits));
+    const bool has_deltas = !m[SAMPLE_TIME].value.size;
+    const struct json_member *const clocked = &m[has_deltas ? SAMPLE_DELTA : SAMPLE_TIME];
+    struct sample_column times = { clocked->key, clocked->value, clocked->value };
+    struct sample_column weights = { m[SAMPLE_WEIGHT].key, m[SAMPLE_WEIGHT].value, m[SAMPLE_WEIGHT].value };
     while (csni_json_item(&m[SAMPLE_STACK].value, &stack)) {
         int64_t number = -1;
-        struct csni_span weight = { NULL, 0 };
-        CSNI_TRY(next_time(r, m, &clock));
-        (void)csni_json_item(&m[SAMPLE_WEIGHT].value, &weight);
+        struct csni_span weight;
+        CSNI_TRY(next_time(r, &times, has_deltas, &clock));
+        CSNI_TRY(next_item(r, &weights, &weight));
         if (stack.ptr[0] != 'n' && (!csni_json_integer(stack, &number) || number < 0 || number >= (int64_t)r->stacks.count))
             return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(stack.ptr - r->scan.all.ptr),
                              "a sample has stack %.*s, there are %zu", (int)(stack.size < SHOWN ? stack.size : SHOWN),
@@ -377,7 +404,8 @@ static csn_status read_samples(struct firefox_reader *r, struct csni_span sample
         if (!values) return r->err ? r->err->code : CSN_E_MEMORY;
         CSNI_TRY(add_weight(r, weight, digits, &values[type]));
     }
-    return CSN_OK;
+    CSNI_TRY(check_end(r, &times));
+    return check_end(r, &weights);
 }
 
 /* ---- weights with fractions ---- */

@@ -879,6 +879,8 @@ def test_every_mark_of_json_is_needed(callsign, tmp_path, make):
     ('"stack": [2, null, 2]', '"stack": [0.6, null, 2]', "a sample has stack 0.6, there are 3"),
     ('"stack": [2, null, 2]', '"stack": ["2", null, 2]', 'a sample has stack "2", there are 3'),
     ('"stack": [2, null, 2]', '"stack": [3, null, 2]', "a sample has stack 3, there are 3"),
+    ('"weight": [1, 1, 3]', '"weight": [1, 1]', "samples have fewer items in 'weight' than in 'stack'"),
+    ('"weight": [1, 1, 3]', '"weight": [1, 1, 3, null]', "samples have more items in 'weight' than in 'stack'"),
     ('"stack": [2, null, 2]', '"stack": {}', "a value is no array"), ('"weight": [1, 1, 3]', '"weight": 7', "a value is no array"),
     ('"frame": [2, 1, 0]', '"frame": [2, 1, 0.4]', "a table has 0.4, need a whole number of 64 bits or null"),
     ('"name": [0, 1, 3]', '"name": [0, 1, "JS"]', 'a table has "JS", need a whole number of 64 bits or null')])
