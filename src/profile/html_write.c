@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "profile/profile_out.h"
 #include "profile/profile_page.h"
+#include "profile/profile_units.h"
 
 enum { PAGE_INPUTS = 8, PAGE_NODES = 100000, PAGE_LINES = 20000 };
 
@@ -344,6 +345,15 @@ static void put_lines(struct page_writer *w) {
     put(w, "]");
 }
 
+/* The page shows large times and sizes as ms and MiB, whatever "nanoseconds" and "bytes" are called. */
+static struct csn_str unit_of(const struct csn_profile *p) {
+    if (!p->value_count) return CSN_STR("count");
+    const struct csn_str text = csni_profile_str(p, p->value_types[csni_profile_shown_value(p)].unit);
+    const struct profile_unit unit = csni_profile_unit(text);
+    if (unit.measure == PROFILE_COUNT || unit.factor != 1) return text;
+    return unit.measure == PROFILE_TIME ? CSN_STR("nanoseconds") : CSN_STR("bytes");
+}
+
 static void put_title(struct page_writer *w, const char *title) {
     const struct csn_profile *p = w->p;
     put(w, "{\"title\":");
@@ -351,8 +361,7 @@ static void put_title(struct page_writer *w, const char *title) {
     else if (p->inputs.count == 1) csni_profile_put_json(w->out, csni_profile_str(p, p->inputs.items[0].name), true);
     else csni_profile_put_json(w->out, CSN_STR("profiles"), true);
     put(w, ",\"unit\":");
-    csni_profile_put_json(
-        w->out, p->value_count ? csni_profile_str(p, p->value_types[csni_profile_shown_value(p)].unit) : CSN_STR("count"), true);
+    csni_profile_put_json(w->out, unit_of(p), true);
     put(w, ",\"inputs\":[");
     for (uint32_t i = 0; i < w->input_count; i++) {
         const bool is_rest = i + 1 == PAGE_INPUTS && p->inputs.count > PAGE_INPUTS;

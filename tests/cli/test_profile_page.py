@@ -6,6 +6,7 @@ import pytest
 
 from chromium import page  # noqa: F401
 from profile_bytes import message, packed
+from profile_bytes import pprof
 from test_profile import PERF, symbols  # noqa: F401
 
 SCRIPT = "</script><b id=broken>&"
@@ -88,6 +89,14 @@ def test_the_smallest_lines_are_left_out(callsign, tmp_path, count, kept):
     assert lines == list(range(1, kept + 1 if kept == count else kept)) + ([] if kept == count else [count])
     assert page_data["lines_left_out"] == count - kept and page_data["left_out"] == 0
     assert [(own, total) for _, own, total in page_data["files"]] == [([count + 1], [count + 1])]
+
+
+@pytest.mark.parametrize("unit, shown", [("ns", "nanoseconds"), ("B", "bytes"), ("ms", "ms"), ("count", "count"), ("widgets", "widgets")])
+def test_units(callsign, tmp_path, unit, shown):
+    """The page shows large times and sizes as ms and MiB: also of "ns"."""
+    (tmp_path / "in.pb").write_bytes(pprof([([0x1000], [7])], [], types=(("value", unit),)))
+    callsign.good("profile", tmp_path / "in.pb", "-o", tmp_path / "out.html", "--no-search", "-q")
+    assert data_of(tmp_path / "out.html")["unit"] == shown
 
 
 def rows(page, table):  # noqa: F811
