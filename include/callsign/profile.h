@@ -149,6 +149,7 @@ struct csn_profile_sample {
     struct csn_str process, thread; /* names; may be empty */
     uint64_t reserved[2];
 };
+/* A profile without types of values gets "samples" in "count" by its first sample without values; each of those is 1 in it. */
 CSN_API csn_status csn_profile_add_sample(struct csn_profile *profile, const struct csn_profile_sample *sample,
                                           struct csn_error *err);
 

@@ -380,10 +380,19 @@ int64_t *csni_profile_sample(struct csn_profile *p, const struct profile_sample_
     return values;
 }
 
+/* No format has samples without a value. */
+static csn_status count_samples(struct csn_profile *p, struct csn_error *err) {
+    uint32_t first;
+    CSNI_TRY(csn_profile_add_value_type(p, CSN_STR("samples"), CSN_STR("count"), &first, err));
+    p->counts_samples = true;
+    return CSN_OK;
+}
+
 csn_status csn_profile_add_sample(struct csn_profile *p, const struct csn_profile_sample *sample, struct csn_error *err) {
     struct profile_sample_row row = { .stack = sample->stack, .time_ns = sample->time_ns };
     CSNI_TRY(csni_check_reserved("csn_profile_sample.reserved", sample->reserved[0] | sample->reserved[1], err));
     if (sample->stack >= p->nodes.count) return fail_number(err, "stack", sample->stack, p->nodes.count);
+    if (!p->value_count && !sample->value_count) CSNI_TRY(count_samples(p, err));
     if (sample->value_count > p->value_count) return fail_number(err, "value type", sample->value_count - 1, p->value_count);
     if (!p->inputs.count) CSNI_TRY(csn_profile_begin_input(p, CSN_STR(""), err));
     row.input = (uint32_t)p->inputs.count - 1;
@@ -397,5 +406,6 @@ csn_status csn_profile_add_sample(struct csn_profile *p, const struct csn_profil
     int64_t *values = csni_profile_sample(p, &row, err);
     if (!values) return err ? err->code : CSN_E_MEMORY;
     for (uint32_t i = 0; i < sample->value_count; i++) p->sums_cut += !csni_profile_add_value(&values[i], sample->values[i]);
+    if (p->counts_samples && !sample->value_count) p->sums_cut += !csni_profile_add_value(&values[0], 1);
     return CSN_OK;
 }

@@ -149,6 +149,7 @@ struct csn_profile {
         label_table;
     struct profile_value_type value_types[PROFILE_VALUE_TYPES_MAX];
     uint32_t value_count, value_stride;            /* count <= stride; stride > 0 */
+    bool counts_samples;                           /* there was no type: the first one is "samples", 1 for each */
     uint32_t period_type, period_unit, default_type; /* strings */
     uint32_t drop_frames, keep_frames, doc_url;      /* the same: expressions and an address that pprof's readers use */
     int64_t time_ns, duration_ns, period;

@@ -610,6 +610,32 @@ static void out_of_memory_symbolicating(void **state) {
     assert_true(test_allocator_sweep(symbolicate_one, NULL, 0) > 10);
 }
 
+/* pprof refuses samples without a type of values. */
+static void samples_without_types(void **state) {
+    (void)state;
+    for (uint32_t format = CSN_PROFILE_PPROF; format <= CSN_PROFILE_FOLDED; format++) {
+        struct csn_profile *profile;
+        struct csn_profile_location location = { .module = CSN_PROFILE_NO_MODULE, .name = CSN_STR("f") };
+        struct csn_profile_sample sample = { .stack = 0 };
+        struct csn_bytes out;
+        struct csn_str type, unit;
+        uint32_t number;
+        assert_int_equal(csn_profile_create(NULL, &profile, NULL), CSN_OK);
+        assert_int_equal(csn_profile_add_location(profile, &location, &number, NULL), CSN_OK);
+        assert_int_equal(csn_profile_add_stack(profile, &number, 1, &sample.stack, NULL), CSN_OK);
+        for (int i = 0; i < 3; i++) assert_int_equal(csn_profile_add_sample(profile, &sample, NULL), CSN_OK);
+        assert_int_equal(csn_profile_get_value_type(profile, 0, &type, &unit), CSN_OK);
+        assert_memory_equal(type.ptr, "samples", 8);
+        assert_int_equal(csn_profile_get_sample(profile, 0, &sample), CSN_OK);
+        assert_int_equal(sample.value_count, 1);
+        assert_int_equal(sample.values[0], 3);
+        assert_int_equal(csn_profile_write(profile, format, NULL, &out, NULL), CSN_OK);
+        assert_true(out.size > 0);
+        csn_bytes_free(&out);
+        csn_profile_destroy(profile);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_samples_are_one), cmocka_unit_test(folded_text),
@@ -621,7 +647,7 @@ int main(void) {
         cmocka_unit_test(locations_with_inlined_calls),
         cmocka_unit_test(attributes_and_texts),
         cmocka_unit_test(writing_can_be_stopped),
-        cmocka_unit_test(inflating_a_source),
+        cmocka_unit_test(inflating_a_source), cmocka_unit_test(samples_without_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
