@@ -1,10 +1,7 @@
 /* The Firefox Profiler's processed profile: tables as arrays of columns, in each thread or shared by all. */
-#include <stdio.h>
-
 #include "base/guid.h"
 #include "base/hash.h"
-#include "profile/firefox_libs.h"
-#include "profile/json_scan.h"
+#include "profile/firefox_reader.h"
 #include "profile/profile_read.h"
 
 /* Columns that are read, in their order in table_wishes. */
@@ -12,61 +9,22 @@ enum { FRAME_ADDRESS, FRAME_DEPTH, FRAME_FUNC, FRAME_LINE, FRAME_SYMBOL, FRAME_C
 enum { FUNC_NAME, FUNC_RESOURCE, FUNC_FILE, FUNC_SOURCE, FUNC_LINE };
 enum { STACK_FRAME, STACK_PREFIX };
 enum { ONLY_COLUMN };            /* of the other tables */
-enum { TABLE_FRAMES, TABLE_FUNCS, TABLE_RESOURCES, TABLE_SYMBOLS, TABLE_SOURCES, TABLE_STACKS, TABLES, COLUMNS_MAX = 6 };
 
 static const struct table_wish {
-    const char *key, *columns[COLUMNS_MAX];
-} table_wishes[TABLES] = {
-    [TABLE_FRAMES] = { "frameTable", { "address", "inlineDepth", "func", "line", "nativeSymbol", "column" } },
-    [TABLE_FUNCS] = { "funcTable", { "name", "resource", "fileName", "source", "lineNumber" } },
-    [TABLE_RESOURCES] = { "resourceTable", { "lib" } },
-    [TABLE_SYMBOLS] = { "nativeSymbols", { "libIndex" } },
-    [TABLE_SOURCES] = { "sources", { "filename" } },
-    [TABLE_STACKS] = { "stackTable", { "frame", "prefix" } },
+    const char *key, *columns[FIREFOX_COLUMNS_MAX];
+} table_wishes[FIREFOX_TABLES] = {
+    [FIREFOX_TABLE_FRAMES] = { "frameTable", { "address", "inlineDepth", "func", "line", "nativeSymbol", "column" } },
+    [FIREFOX_TABLE_FUNCS] = { "funcTable", { "name", "resource", "fileName", "source", "lineNumber" } },
+    [FIREFOX_TABLE_RESOURCES] = { "resourceTable", { "lib" } },
+    [FIREFOX_TABLE_SYMBOLS] = { "nativeSymbols", { "libIndex" } },
+    [FIREFOX_TABLE_SOURCES] = { "sources", { "filename" } },
+    [FIREFOX_TABLE_STACKS] = { "stackTable", { "frame", "prefix" } },
 };
-enum { KEY_STRINGS = TABLES, KEY_OLD_STRINGS, TABLE_KEYS }; /* among the members of a thread */
-
-struct firefox_table {
-    struct json_column columns[COLUMNS_MAX];
-};
-/* What a thread has, or `shared` for all of them. A table that is not there has no rows. */
-struct firefox_tables {
-    bool has_strings, has_table[TABLES];
-    CSNI_VEC(uint32_t) strings;  /* of the profile, by string of the file */
-    struct firefox_table tables[TABLES];
-};
-
-/* What a stack of the file is here. */
-struct firefox_stack {
-    uint32_t node, location;     /* of the profile */
-};
-/* A frame on its way: inlined calls become lines of the location that they are in. */
-struct inline_key {
-    uint32_t frame, outer;       /* frame of the file; location of the profile that it is inlined into */
-    uint32_t location;
-};
-
-struct firefox_reader {
-    struct csn_profile *p;
-    struct csn_error *err;
-    struct json_scan scan;
-    CSNI_VEC(uint32_t) modules;  /* by library */
-    struct firefox_tables own, shared;
-    const struct firefox_tables *strings;      /* where those of the thread are */
-    const struct firefox_table *table[TABLES]; /* those of the thread */
-    bool are_stacks_shared;      /* `stacks` is made of nothing but what all threads share */
-    CSNI_VEC(struct firefox_stack) stacks;
-    CSNI_VEC(struct inline_key) inlines;
-    struct csni_profile_table inline_table;
-    struct csni_buffer text;
-    int64_t start_ns;            /* what times count from; 0: not known */
-    unsigned weight_digits;      /* weights are taken times 10^weight_digits */
-    enum firefox_lib_kind libs;  /* what ids of libraries are made of */
-};
+enum { KEY_STRINGS = FIREFOX_TABLES, KEY_OLD_STRINGS, TABLE_KEYS }; /* among the members of a thread */
 
 static csn_status fail_memory(struct firefox_reader *r) { return csni_fail_memory(r->err, 0); }
 
-static csn_status text_of(struct firefox_reader *r, struct csni_span value, uint32_t *out) {
+csn_status csni_firefox_text(struct firefox_reader *r, struct csni_span value, uint32_t *out) {
     r->text.size = 0;
     *out = 0;
     csn_status status = csni_json_string(&r->scan, value, &r->text);
@@ -78,16 +36,16 @@ static csn_status text_of(struct firefox_reader *r, struct csni_span value, uint
 
 /* The members of a thread, or of `shared`, that are tables. */
 static void set_table_keys(struct json_member members[TABLE_KEYS]) {
-    for (size_t i = 0; i < TABLES; i++) members[i].key = table_wishes[i].key;
+    for (size_t i = 0; i < FIREFOX_TABLES; i++) members[i].key = table_wishes[i].key;
     members[KEY_STRINGS].key = "stringArray";
     members[KEY_OLD_STRINGS].key = "stringTable";
 }
 
 static csn_status read_columns(struct firefox_reader *r, struct csni_span object, const struct table_wish *wish,
                                struct firefox_table *out) {
-    struct json_member members[COLUMNS_MAX];
+    struct json_member members[FIREFOX_COLUMNS_MAX];
     size_t count = 0;
-    for (; count < COLUMNS_MAX && wish->columns[count]; count++) members[count].key = wish->columns[count];
+    for (; count < FIREFOX_COLUMNS_MAX && wish->columns[count]; count++) members[count].key = wish->columns[count];
     csni_json_members(object, members, count);
     for (size_t i = 0; i < count; i++) CSNI_TRY(csni_json_column(&r->scan, members[i].value, -1, &out->columns[i]));
     return CSN_OK;
@@ -99,7 +57,7 @@ static csn_status read_strings(struct firefox_reader *r, struct csni_span array,
     out->strings.count = 0;
     CSNI_TRY(csni_json_array(&r->scan, array));
     while (csni_json_item(&array, &item)) {
-        CSNI_TRY(text_of(r, item, &number));
+        CSNI_TRY(csni_firefox_text(r, item, &number));
         if (!csni_vec_push(&out->strings, number)) return fail_memory(r);
     }
     return CSN_OK;
@@ -109,7 +67,7 @@ static csn_status read_tables(struct firefox_reader *r, const struct json_member
     const struct csni_span strings = members[members[KEY_STRINGS].value.size ? KEY_STRINGS : KEY_OLD_STRINGS].value;
     out->has_strings = strings.size;
     CSNI_TRY(read_strings(r, strings, out));
-    for (size_t i = 0; i < TABLES; i++) {
+    for (size_t i = 0; i < FIREFOX_TABLES; i++) {
         out->has_table[i] = members[i].value.size;
         CSNI_TRY(read_columns(r, members[i].value, &table_wishes[i], &out->tables[i]));
     }
@@ -128,7 +86,7 @@ static csn_status read_shared(struct firefox_reader *r, struct csni_span shared)
 static bool choose_tables(struct firefox_reader *r) {
     bool are_shared = !r->own.has_strings;
     r->strings = r->own.has_strings ? &r->own : &r->shared;
-    for (size_t i = 0; i < TABLES; i++) {
+    for (size_t i = 0; i < FIREFOX_TABLES; i++) {
         r->table[i] = &(r->own.has_table[i] ? &r->own : &r->shared)->tables[i];
         are_shared &= !r->own.has_table[i];
     }
@@ -142,10 +100,12 @@ static int64_t cell(const struct firefox_reader *r, size_t table, size_t number,
 }
 
 static int64_t frame_cell(const struct firefox_reader *r, size_t column, int64_t frame) {
-    return cell(r, TABLE_FRAMES, column, frame);
+    return cell(r, FIREFOX_TABLE_FRAMES, column, frame);
 }
 
-static int64_t func_cell(const struct firefox_reader *r, size_t column, int64_t func) { return cell(r, TABLE_FUNCS, column, func); }
+static int64_t func_cell(const struct firefox_reader *r, size_t column, int64_t func) {
+    return cell(r, FIREFOX_TABLE_FUNCS, column, func);
+}
 
 /* ---- frames and stacks ---- */
 
@@ -155,8 +115,8 @@ static struct csn_str string_at(const struct firefox_reader *r, int64_t number) 
 }
 
 static uint32_t frame_module(const struct firefox_reader *r, int64_t frame, int64_t func) {
-    int64_t lib = cell(r, TABLE_RESOURCES, ONLY_COLUMN, func_cell(r, FUNC_RESOURCE, func));
-    if (lib < 0) lib = cell(r, TABLE_SYMBOLS, ONLY_COLUMN, frame_cell(r, FRAME_SYMBOL, frame));
+    int64_t lib = cell(r, FIREFOX_TABLE_RESOURCES, ONLY_COLUMN, func_cell(r, FUNC_RESOURCE, func));
+    if (lib < 0) lib = cell(r, FIREFOX_TABLE_SYMBOLS, ONLY_COLUMN, frame_cell(r, FRAME_SYMBOL, frame));
     return lib >= 0 && (uint64_t)lib < r->modules.count ? r->modules.items[lib] : CSN_PROFILE_NO_MODULE;
 }
 
@@ -171,7 +131,7 @@ static void frame_location(const struct firefox_reader *r, int64_t frame, struct
     *out = (struct csn_profile_location){ .module = CSN_PROFILE_NO_MODULE };
     out->name = string_at(r, func_cell(r, FUNC_NAME, func));
     out->file = string_at(r, func_cell(r, FUNC_FILE, func));
-    if (!out->file.len) out->file = string_at(r, cell(r, TABLE_SOURCES, ONLY_COLUMN, func_cell(r, FUNC_SOURCE, func)));
+    if (!out->file.len) out->file = string_at(r, cell(r, FIREFOX_TABLE_SOURCES, ONLY_COLUMN, func_cell(r, FUNC_SOURCE, func)));
     out->line = line_of(frame_cell(r, FRAME_LINE, frame));
     if (address < 0) return;
     out->module = frame_module(r, frame, func);
@@ -233,8 +193,9 @@ static bool is_inlined_into(const struct firefox_reader *r, int64_t frame, int64
 }
 
 static csn_status read_stack(struct firefox_reader *r, size_t i) {
-    const size_t frames = r->table[TABLE_FRAMES]->columns[FRAME_FUNC].items.count;
-    const int64_t frame = cell(r, TABLE_STACKS, STACK_FRAME, (int64_t)i), prefix = cell(r, TABLE_STACKS, STACK_PREFIX, (int64_t)i);
+    const size_t frames = r->table[FIREFOX_TABLE_FRAMES]->columns[FRAME_FUNC].items.count;
+    const int64_t frame = cell(r, FIREFOX_TABLE_STACKS, STACK_FRAME, (int64_t)i);
+    const int64_t prefix = cell(r, FIREFOX_TABLE_STACKS, STACK_PREFIX, (int64_t)i);
     struct firefox_stack stack = { 0, 0 };
     if (prefix >= (int64_t)i || frame < 0 || (uint64_t)frame >= frames)
         return csni_fail(r->err, CSN_E_FORMAT, "stackTable", i,
@@ -242,7 +203,7 @@ static csn_status read_stack(struct firefox_reader *r, size_t i) {
                          (long long)frame, (long long)prefix, frames, i);
     const struct firefox_stack caller = prefix >= 0 ? r->stacks.items[prefix] : (struct firefox_stack){ PROFILE_NO_STACK, 0 };
     uint32_t below = caller.node;
-    if (prefix >= 0 && is_inlined_into(r, frame, cell(r, TABLE_STACKS, STACK_FRAME, prefix))) {
+    if (prefix >= 0 && is_inlined_into(r, frame, cell(r, FIREFOX_TABLE_STACKS, STACK_FRAME, prefix))) {
         CSNI_TRY(inlined_location(r, (uint32_t)frame, caller.location, &stack.location));
         below = r->p->nodes.items[caller.node].caller;
     } else {
@@ -258,187 +219,7 @@ static csn_status read_stacks(struct firefox_reader *r, bool are_shared) {
     r->are_stacks_shared = are_shared;
     r->stacks.count = r->inlines.count = 0;
     csni_profile_table_deinit(&r->inline_table);
-    for (size_t i = 0; i < r->table[TABLE_STACKS]->columns[STACK_FRAME].items.count; i++) CSNI_TRY(read_stack(r, i));
-    return CSN_OK;
-}
-
-/* ---- samples ---- */
-
-enum { SAMPLE_STACK, SAMPLE_TIME, SAMPLE_DELTA, SAMPLE_WEIGHT, SAMPLE_WEIGHT_TYPE, SAMPLE_MEMBERS };
-enum { NS_DIGITS = 6 };          /* of a millisecond behind the point */
-
-static csn_status weight_name(struct firefox_reader *r, struct csni_span value, struct csn_str *out) {
-    uint32_t name;
-    CSNI_TRY(text_of(r, value, &name));
-    *out = name ? csni_profile_str(r->p, name) : CSN_STR("samples");
-    return CSN_OK;
-}
-
-/* Times are fractions of a millisecond: kept in nanoseconds. Other weights with fractions are scaled, and their type says so. */
-static csn_status weight_type(struct firefox_reader *r, struct csni_span value, uint32_t *out, unsigned *digits) {
-    struct csn_str name;
-    CSNI_TRY(weight_name(r, value, &name));
-    *digits = r->weight_digits;
-    if (csni_str_is(name, "tracing-ms")) {
-        *digits = NS_DIGITS;
-        return csn_profile_add_value_type(r->p, name, CSN_STR("nanoseconds"), out, r->err);
-    }
-    if (!*digits)
-        return csn_profile_add_value_type(r->p, name, csni_str_is(name, "bytes") ? name : CSN_STR("count"), out, r->err);
-    char scale[24];
-    const int size = snprintf(scale, sizeof scale, " x%llu", (unsigned long long)r->p->weight_scale);
-    r->text.size = 0;
-    csni_buffer_put(&r->text, name.ptr, name.len);
-    csni_buffer_put(&r->text, scale, (size_t)size);
-    if (r->text.failed) return fail_memory(r);
-    const struct csn_str scaled = { (const char *)r->text.bytes, r->text.size };
-    return csn_profile_add_value_type(r->p, scaled, CSN_STR("count"), out, r->err);
-}
-
-enum { SHOWN = 32 };             /* of a value in a message */
-
-static csn_status fail_sample(struct firefox_reader *r, const char *what, struct csni_span item, const char *need) {
-    return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(item.ptr - r->scan.all.ptr), "a sample has %s %.*s, need %s", what,
-                     (int)(item.size < SHOWN ? item.size : SHOWN), (const char *)item.ptr, need);
-}
-
-/* Stays as it is for null; anything else that is no number is an error. */
-static csn_status number_of(struct firefox_reader *r, const char *what, struct csni_span item, struct json_decimal *out) {
-    struct json_decimal number;
-    if (item.ptr[0] == 'n') return CSN_OK;
-    if (!csni_json_decimal(item, &number)) return fail_sample(r, what, item, "a number");
-    *out = number;
-    return CSN_OK;
-}
-
-static csn_status add_weight(struct firefox_reader *r, struct csni_span item, unsigned digits, int64_t *value) {
-    struct json_decimal number = { .digits = { (const uint8_t *)"1", 1 }, .count = 1 };
-    int64_t weight;
-    if (item.size) CSNI_TRY(number_of(r, "weight", item, &number));
-    if (!csni_json_decimal_value(&number, digits, &weight))
-        return fail_sample(r, "weight", item, digits == NS_DIGITS ? "at most 9223372036854.775807" : "at most 9223372036854775807");
-    r->p->sums_cut += !csni_profile_add_value(value, weight);
-    return CSN_OK;
-}
-
-/* Where a sample is in time: a time of its own, or one after the last sample's. Deltas are added up before they are rounded. */
-struct sample_clock {
-    double ms;
-    int64_t ns;
-};
-
-/* A column of samples, and what of it is not read yet. */
-struct sample_column {
-    const char *key;
-    struct csni_span all, rest;
-};
-
-static csn_status fail_column(struct firefox_reader *r, const struct sample_column *column, const char *what) {
-    return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(column->all.ptr - r->scan.all.ptr),
-                     "samples have %s items in '%s' than in 'stack'", what, column->key);
-}
-
-/* Of the next sample; empty if the column is not there. */
-static csn_status next_item(struct firefox_reader *r, struct sample_column *column, struct csni_span *out) {
-    *out = (struct csni_span){ NULL, 0 };
-    if (!column->all.size || csni_json_item(&column->rest, out)) return CSN_OK;
-    return fail_column(r, column, "fewer");
-}
-
-static csn_status check_end(struct firefox_reader *r, struct sample_column *column) {
-    struct csni_span item;
-    return column->all.size && csni_json_item(&column->rest, &item) ? fail_column(r, column, "more") : CSN_OK;
-}
-
-static csn_status next_time(struct firefox_reader *r, struct sample_column *column, bool is_delta, struct sample_clock *clock) {
-    struct json_decimal number = { .count = 0 };
-    struct csni_span item;
-    double delta;
-    CSNI_TRY(next_item(r, column, &item));
-    if (!item.size || (!is_delta && item.ptr[0] == 'n')) return CSN_OK;
-    CSNI_TRY(number_of(r, is_delta ? "time delta" : "time", item, &number));
-    if (!is_delta) {
-        if (!csni_json_decimal_value(&number, NS_DIGITS, &clock->ns)) clock->ns = 0;
-        return CSN_OK;
-    }
-    if (csni_json_number(item, &delta)) clock->ms += delta;
-    const double ns = clock->ms * 1e6;
-    clock->ns = ns > -9e18 && ns < 9e18 ? (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5) : 0;
-    return CSN_OK;
-}
-
-/* Since the profile's start, or Unix time where only that is wanted. */
-static int64_t sample_time(const struct firefox_reader *r, int64_t ns) {
-    int64_t unix_ns;
-    if (r->p->flags & CSN_PROFILE_EVERY_SAMPLE) return ns;
-    return r->start_ns && !__builtin_add_overflow(r->start_ns, ns, &unix_ns) && unix_ns > 0 ? unix_ns : 0;
-}
-
-static csn_status read_samples(struct firefox_reader *r, struct csni_span samples, uint32_t thread) {
-    struct json_member m[SAMPLE_MEMBERS] = { { .key = "stack" }, { .key = "time" }, { .key = "timeDeltas" }, { .key = "weight" },
-                                             { .key = "weightType" } };
-    struct profile_sample_row row = { .input = (uint32_t)r->p->inputs.count - 1, .thread = thread };
-    struct sample_clock clock = { 0, 0 };
-    struct csni_span stack;
-    uint32_t type;
-    unsigned digits;
-    csni_json_members(samples, m, SAMPLE_MEMBERS);
-    for (size_t i = 0; i < SAMPLE_WEIGHT_TYPE; i++) CSNI_TRY(csni_json_array(&r->scan, m[i].value));
-    CSNI_TRY(weight_type(r, m[SAMPLE_WEIGHT_TYPE].value, &type, &digits));
-    const bool has_deltas = !m[SAMPLE_TIME].value.size;
-    const struct json_member *const clocked = &m[has_deltas ? SAMPLE_DELTA : SAMPLE_TIME];
-    struct sample_column times = { clocked->key, clocked->value, clocked->value };
-    struct sample_column weights = { m[SAMPLE_WEIGHT].key, m[SAMPLE_WEIGHT].value, m[SAMPLE_WEIGHT].value };
-    while (csni_json_item(&m[SAMPLE_STACK].value, &stack)) {
-        int64_t number = -1;
-        struct csni_span weight;
-        CSNI_TRY(next_time(r, &times, has_deltas, &clock));
-        CSNI_TRY(next_item(r, &weights, &weight));
-        if (stack.ptr[0] != 'n' && (!csni_json_integer(stack, &number) || number < 0 || number >= (int64_t)r->stacks.count))
-            return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(stack.ptr - r->scan.all.ptr),
-                             "a sample has stack %.*s, there are %zu", (int)(stack.size < SHOWN ? stack.size : SHOWN),
-                             (const char *)stack.ptr, r->stacks.count);
-        row.stack = number >= 0 ? r->stacks.items[number].node : PROFILE_NO_STACK;
-        row.time_ns = sample_time(r, clock.ns);
-        int64_t *values = csni_profile_sample(r->p, &row, r->err);
-        if (!values) return r->err ? r->err->code : CSN_E_MEMORY;
-        CSNI_TRY(add_weight(r, weight, digits, &values[type]));
-    }
-    CSNI_TRY(check_end(r, &times));
-    return check_end(r, &weights);
-}
-
-/* ---- weights with fractions ---- */
-
-/* How many digits the weights of a thread need behind the point, and for how many all of them have room. */
-static csn_status survey_weights(struct firefox_reader *r, struct csni_span thread, int64_t *needed, unsigned *room) {
-    struct json_member samples = { .key = "samples" }, m[] = { { .key = "weight" }, { .key = "weightType" } };
-    struct csni_span item;
-    struct json_decimal number;
-    struct csn_str name;
-    int64_t value;
-    csni_json_members(thread, &samples, 1);
-    csni_json_members(samples.value, m, 2);
-    CSNI_TRY(weight_name(r, m[1].value, &name));
-    if (csni_str_is(name, "tracing-ms")) return CSN_OK;
-    while (csni_json_item(&m[0].value, &item)) {
-        if (!csni_json_decimal(item, &number)) continue;
-        if (number.decimals > *needed) *needed = number.decimals;
-        while (*room && !csni_json_decimal_value(&number, *room, &value)) --*room;
-    }
-    return CSN_OK;
-}
-
-/* One scale for all threads, as folded stacks have it. */
-static csn_status set_weight_digits(struct firefox_reader *r, struct csni_span threads) {
-    enum { DIGITS_MAX = 9 };
-    struct csni_span item;
-    int64_t needed = 0;
-    unsigned room = DIGITS_MAX;
-    while (csni_json_item(&threads, &item)) CSNI_TRY(survey_weights(r, item, &needed, &room));
-    r->weight_digits = needed < room ? (unsigned)needed : room;
-    r->p->weight_scale = 1;
-    for (unsigned i = 0; i < r->weight_digits; i++) r->p->weight_scale *= 10;
+    for (size_t i = 0; i < r->table[FIREFOX_TABLE_STACKS]->columns[STACK_FRAME].items.count; i++) CSNI_TRY(read_stack(r, i));
     return CSN_OK;
 }
 
@@ -477,7 +258,7 @@ static csn_status read_lib(struct firefox_reader *r, struct csni_span lib) {
     for (size_t i = 0; i < PROFILE_LIB_TEXTS; i++) m[i].key = csni_firefox_lib_keys[i];
     csni_json_members(lib, m, PROFILE_LIB_TEXTS);
     for (size_t i = 0; i < PROFILE_LIB_TEXTS; i++) {
-        CSNI_TRY(text_of(r, m[i].value, &texts[i]));
+        CSNI_TRY(csni_firefox_text(r, m[i].value, &texts[i]));
         if (!m[i].value.size) texts[i] = PROFILE_NONE;
     }
     static const uint8_t paths[] = { LIB_PATH, LIB_NAME, LIB_DEBUG_PATH, LIB_DEBUG_NAME };
@@ -535,8 +316,8 @@ static csn_status read_thread(struct firefox_reader *r, struct csni_span thread)
     uint32_t number = 0;
     set_table_keys(m);
     csni_json_members(thread, m, THREAD_MEMBERS);
-    CSNI_TRY(text_of(r, m[THREAD_NAME].value, &own.name));
-    CSNI_TRY(text_of(r, m[THREAD_PROCESS].value, &own.process));
+    CSNI_TRY(csni_firefox_text(r, m[THREAD_NAME].value, &own.name));
+    CSNI_TRY(csni_firefox_text(r, m[THREAD_PROCESS].value, &own.process));
     own.pid = id_of(r, m[THREAD_PID].value);
     own.tid = id_of(r, m[THREAD_TID].value);
     if (csni_profile_keeps_threads(r->p)) CSNI_TRY(csni_profile_thread(r->p, &own, &number, r->err));
@@ -546,7 +327,7 @@ static csn_status read_thread(struct firefox_reader *r, struct csni_span thread)
     if (m[THREAD_LIBS].value.size) CSNI_TRY(read_libs(r, m[THREAD_LIBS].value));
     CSNI_TRY(read_tables(r, m, &r->own));
     CSNI_TRY(read_stacks(r, choose_tables(r)));
-    return read_samples(r, m[THREAD_SAMPLES].value, number);
+    return csni_firefox_samples(r, m[THREAD_SAMPLES].value, number);
 }
 
 /* ---- the whole ---- */
@@ -555,7 +336,7 @@ static csn_status read_thread(struct firefox_reader *r, struct csni_span thread)
 static int64_t ns_or(struct csni_span value, int64_t otherwise) {
     struct json_decimal number;
     int64_t ns;
-    return csni_json_decimal(value, &number) && csni_json_decimal_value(&number, NS_DIGITS, &ns) ? ns : otherwise;
+    return csni_json_decimal(value, &number) && csni_json_decimal_value(&number, FIREFOX_NS_DIGITS, &ns) ? ns : otherwise;
 }
 
 /* What tells the system is written again: ids of libraries are read by it. Inputs of several systems leave it to the names. */
@@ -564,7 +345,7 @@ static csn_status read_system(struct firefox_reader *r, struct csni_span meta) {
     struct profile_system own = { .is_told = true }, *kept = &r->p->system;
     for (size_t i = 0; i < PROFILE_SYSTEM_TEXTS; i++) m[i].key = csni_firefox_system_keys[i];
     csni_json_members(meta, m, PROFILE_SYSTEM_TEXTS);
-    for (size_t i = 0; i < PROFILE_SYSTEM_TEXTS; i++) CSNI_TRY(text_of(r, m[i].value, &own.texts[i]));
+    for (size_t i = 0; i < PROFILE_SYSTEM_TEXTS; i++) CSNI_TRY(csni_firefox_text(r, m[i].value, &own.texts[i]));
     r->libs = csni_firefox_system_kind(r->p, &own);
     if (!kept->is_told) *kept = own;
     else if (csni_firefox_system_kind(r->p, kept) != r->libs) memset(kept->texts, 0, sizeof kept->texts);
@@ -602,7 +383,7 @@ static csn_status read_root(struct firefox_reader *r) {
     CSNI_TRY(read_libs(r, m[1].value));
     CSNI_TRY(read_shared(r, m[2].value));
     CSNI_TRY(csni_json_array(&r->scan, m[3].value));
-    CSNI_TRY(set_weight_digits(r, m[3].value));
+    CSNI_TRY(csni_firefox_survey_weights(r, m[3].value));
     while (csni_json_item(&m[3].value, &item)) CSNI_TRY(read_thread(r, item));
     while (csni_json_item(&m[4].value, &item)) r->p->left_out++;
     return CSN_OK;
@@ -610,14 +391,14 @@ static csn_status read_root(struct firefox_reader *r) {
 
 static void init_tables(struct firefox_tables *t, const struct csn_allocator *alloc) {
     t->strings.alloc = alloc;
-    for (size_t i = 0; i < TABLES; i++)
-        for (size_t k = 0; k < COLUMNS_MAX; k++) t->tables[i].columns[k].items.alloc = alloc;
+    for (size_t i = 0; i < FIREFOX_TABLES; i++)
+        for (size_t k = 0; k < FIREFOX_COLUMNS_MAX; k++) t->tables[i].columns[k].items.alloc = alloc;
 }
 
 static void deinit_tables(struct firefox_tables *t) {
     csni_vec_deinit(&t->strings);
-    for (size_t i = 0; i < TABLES; i++)
-        for (size_t k = 0; k < COLUMNS_MAX; k++) csni_vec_deinit(&t->tables[i].columns[k].items);
+    for (size_t i = 0; i < FIREFOX_TABLES; i++)
+        for (size_t k = 0; k < FIREFOX_COLUMNS_MAX; k++) csni_vec_deinit(&t->tables[i].columns[k].items);
 }
 
 csn_status csni_firefox_read(struct csn_profile *p, struct csni_span text, struct csn_error *err) {
