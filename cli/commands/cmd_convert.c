@@ -190,10 +190,47 @@ static bool bsym_options_are_good(const struct convert_values *values) {
     return true;
 }
 
+static const char *base_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* What a segment, or the list of segments, has behind OUT. */
+static bool is_segment_suffix(const char *text) {
+    if (strcmp(text, "-manifest.json") == 0) return true;
+    return strncmp(text, "-0x", 3) == 0 && text[3] && !text[3 + strspn(text + 3, "0123456789abcdef")];
+}
+
+/* At which addresses segments begin shows when all has been read: any may be one. */
+static bool may_be_segment(const char *path, const char *out) {
+    char *segment, *target = output_target(path);
+    size_t len = strlen(base_of(out));
+    const char *suffix = target && strncmp(base_of(target), base_of(out), len) == 0 ? base_of(target) + len : "";
+    if (!is_segment_suffix(suffix) || asprintf(&segment, "%s%s", out, suffix) < 0) segment = NULL;
+    bool may = segment && is_same_target(segment, target);
+    free(segment);
+    free(target);
+    return may;
+}
+
+/* The library spares what it reads; these are the other files that options name. */
+static bool segments_spare_named(const struct convert_values *values, const char *out) {
+    const struct companion_values *companions = &values->companions;
+    const char *taken = NULL, *option = NULL;
+    for (size_t i = 0; i < companions->packages.count && !taken; i++)
+        if (may_be_segment(companions->packages.items[i], out)) option = "dwp", taken = companions->packages.items[i];
+    if (!taken && companions->debug_file && may_be_segment(companions->debug_file, out))
+        option = "debug-file", taken = companions->debug_file;
+    if (!taken && values->report && may_be_segment(values->report, out)) option = "report", taken = values->report;
+    if (taken) cli_error(taken, "is the file of --%s, and may be that of a segment; choose another file with -o", option);
+    return !taken;
+}
+
 /* What is written must be no file that is read, nor the other output: writing one would destroy another. */
 static bool paths_are_distinct(const struct convert_values *values, const char *input, const char *out) {
     const char *report = values->report;
     if (!output_is_file(out)) return false;
+    if (values->segment_size && !segments_spare_named(values, out)) return false;
     if (is_same_file(input, out)) {
         cli_error(out, "is the input itself; choose another file with -o");
         return false;

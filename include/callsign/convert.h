@@ -140,7 +140,7 @@ enum csn_merge {
 
 /* The contents of a call-site file: YAML, JSON or lines of text. */
 struct csn_call_site_file {
-    const char *name;    /* for messages */
+    const char *name;    /* for messages; if there is a file of that name, it is not overwritten */
     const void *bytes;
     size_t size;
 };
@@ -248,8 +248,9 @@ struct csn_convert_report {
  * With segment_size, the output is a set of files OUT_PATH-0xSTART. START is the address of the first function; each
  * file is an independent index of the functions up to the next START. OUT_PATH-manifest.json is written last.
  * They get their names when all are complete: on failure, files of an earlier conversion stay unchanged.
- * `out_path` is not the file at `path`, under whatever name: CSN_E_ARGUMENT. A GSYM index alone may be rewritten where it is,
- * to version 1 or 2; give CSN_CONVERT_STRICT, so that nothing damaged is dropped for good.
+ * No file that is written is one that is read, under whatever name (CSN_E_ARGUMENT): the one at `path`, what the resolver gives
+ * with a path, what the name of a call-site file names. A GSYM index alone may be rewritten where it is, to version 1 or 2 in one
+ * file; give CSN_CONVERT_STRICT, so that nothing damaged is dropped for good.
  * CSN_OK; CSN_E_UNSUPPORTED: not an input that convert reads; CSN_E_NOT_FOUND: no function was found; CSN_E_IO and
  * others; CSN_E_LIMIT: the format cannot hold the result, sections decompress to more than max_decompressed_bytes, or the
  * debug information is malicious and describes far more than a real program does with the same number of bytes. */

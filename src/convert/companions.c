@@ -3,6 +3,7 @@
 
 #include "base/core/fail.h"
 #include "base/hex.h"
+#include "convert/read_files.h"
 #include "object/elf/mini_debug.h"
 
 const char *csni_companion_path(const struct csni_companion_file *file) {
@@ -41,6 +42,7 @@ csn_status csni_companion_request(struct csni_conversion *c, const struct csn_co
     pthread_mutex_lock(&c->lock);
     csn_status status = c->options.resolver(c->options.resolver_context, request, &file->found, told);
     status = keep_companion(c, file, status, out, told);
+    if (status == CSN_OK) status = csni_note_read_file(c, (*out)->found.path, told);
     pthread_mutex_unlock(&c->lock);
     return status;
 }

@@ -31,6 +31,11 @@ struct csni_read_sections {
     uint32_t section[CSNI_DWARF_SECTION_COUNT], count;
 };
 
+/* A file that is read, by its numbers: names change with links and folders. */
+struct csni_read_file {
+    uint64_t device, number;
+};
+
 /* One conversion on its way. */
 struct csni_conversion {
     const struct csn_allocator *alloc;
@@ -48,6 +53,7 @@ struct csni_conversion {
     struct csni_stack_records *stacks; /* of a Breakpad file, begun while symbols are read; NULL: not begun, or none */
     struct csni_pdb *pdb;             /* of the input, or the image's; NULL: none */
     CSNI_VEC(struct csni_companion_file *) companions; /* opened by csni_companion_open(), kept until the end */
+    CSNI_VEC(struct csni_read_file) read_files; /* none of which the output may replace: read_files.h */
     struct csni_pool *pool;
     uint32_t workers;
     struct csni_arena *arenas;        /* one per worker, and one for the background task */

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/core/fail.h"
 #include "base/core/image_base.h"
@@ -19,6 +18,7 @@
 #include "convert/outputs/segments.h"
 #include "convert/outputs/stack_records.h"
 #include "convert/companions.h"
+#include "convert/read_files.h"
 #include "pdb/pdb.h"
 
 enum { ARENA_CHUNK = 64 * 1024 };
@@ -183,6 +183,7 @@ static void release_content(struct csni_conversion *c) {
     csni_object_close(c->object);
     for (size_t i = 0; i < c->members.count; i++) csni_object_close(c->members.items[i]);
     csni_vec_deinit(&c->members);
+    csni_vec_deinit(&c->read_files);
     csni_pdb_close(c->pdb);
     csni_companions_release(c);
 }
@@ -218,7 +219,23 @@ struct destination {
     const struct csni_sink *sink;
     const char *segments_path;
     struct csni_file_output *file; /* to commit in the end, where `sink` writes to one; NULL: none */
+    const char *file_path;         /* of that, as it was given */
 };
+
+/* A program replaced by its index would be gone. A whole index that takes the place of an index loses nothing: it may be rewritten
+ * where it is. */
+static bool may_replace_input(const struct csni_conversion *c, const struct destination *to) {
+    return to->file && csni_is_gsym(c->options.format) && csni_gsym_recognize(c->input.file);
+}
+
+/* The names of call-site files are for messages, and those of the caller's files. */
+static csn_status note_given_files(struct csni_conversion *c, const struct destination *to, struct csn_error *err) {
+    if (!may_replace_input(c, to)) CSNI_TRY(csni_note_read_file(c, c->input.path, err));
+    for (size_t i = 0; i < c->options.call_site_file_count; i++)
+        CSNI_TRY(csni_note_read_file(c, c->options.call_site_files[i].name, err));
+    /* Said before minutes of work where the name of the output is known. */
+    return to->file ? csni_check_not_read(c, to->file_path, err) : CSN_OK;
+}
 
 /* `options` have been checked. */
 static csn_status run_conversion(const struct csni_input *input, const struct csn_convert_options *options,
@@ -232,9 +249,12 @@ static csn_status run_conversion(const struct csni_input *input, const struct cs
     *c.report = (struct csn_convert_report){ .input_bytes = input->file.size };
     c.alloc = c.companions.alloc = csni_allocator_or_default(c.options.allocator);
     c.image.text.alloc = c.image.bounds.alloc = c.image.extras.alloc = c.image.members.alloc = c.members.alloc = c.alloc;
+    c.read_files.alloc = c.alloc;
     c.image.file_name = file_name(input->path);
     pthread_mutex_init(&c.lock, NULL);
-    csn_status status = convert_whole_input(&c, to->sink, err);
+    csn_status status = note_given_files(&c, to, err);
+    if (status >= 0) status = convert_whole_input(&c, to->sink, err);
+    if (status >= 0 && to->file) status = csni_check_not_read(&c, to->file_path, err);
     csn_status committed = commit_and_release(&c, status < 0 ? NULL : to->file, err);
     return status < 0 ? status : committed < 0 ? committed : status;
 }
@@ -270,20 +290,10 @@ static csn_status convert_to_file(const struct csni_input *input, const struct c
     struct csni_file_output out;
     CSNI_TRY(csni_file_output_open(&out, out_path, csni_allocator_or_default(options->allocator), err));
     struct csni_sink sink = csni_file_sink(&out);
-    const struct destination to = { .sink = &sink, .file = &out };
+    const struct destination to = { .sink = &sink, .file = &out, .file_path = out_path };
     csn_status status = run_conversion(input, options, &to, report, err);
     csni_file_output_abort(&out);
     return status;
-}
-
-/* A program replaced by its index would be gone. An index loses nothing: it may be rewritten where it is. */
-static csn_status check_not_itself(const struct csni_input *input, const struct csn_convert_options *options,
-                                   const char *out_path, struct csn_error *err) {
-    struct stat in, out;
-    if (csni_is_gsym(options->format) && csni_gsym_recognize(input->file)) return CSN_OK;
-    if (!input->path || stat(input->path, &in) != 0 || stat(out_path, &out) != 0) return CSN_OK;
-    if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) return CSN_OK;
-    return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the output %s is the input itself, which it would replace", out_path);
 }
 
 csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
@@ -294,10 +304,8 @@ csn_status csn_convert_file(const char *path, const char *out_path, const struct
     CSNI_TRY(open_whole_input(path, &own.common, &opened, err));
     const struct destination segments = { .segments_path = out_path };
     bool has_segments = own.gsym.segment_size && csni_is_gsym(own.common.format);
-    csn_status status = has_segments ? CSN_OK : check_not_itself(&opened.input, &own.common, out_path, err);
-    if (status >= 0)
-        status = has_segments ? run_conversion(&opened.input, &own.common, &segments, report, err)
-                              : convert_to_file(&opened.input, &own.common, out_path, report, err);
+    csn_status status = has_segments ? run_conversion(&opened.input, &own.common, &segments, report, err)
+                                     : convert_to_file(&opened.input, &own.common, out_path, report, err);
     close_input(&opened, &own.common);
     return status;
 }

@@ -1,6 +1,8 @@
 """Lookups through the list of segments that convert --segment-size writes."""
 import json
 import resource
+import shutil
+import subprocess
 
 import pytest
 
@@ -109,3 +111,74 @@ def test_no_segments_of_a_conversion_that_fails(callsign, indexes, classes, tmp_
         line = callsign.bad("convert", classes.path, "-o", tmp_path / "parts", "-q", "--segment-size", size, preexec_fn=no_room)
         assert line.endswith("File too large")
         assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {path.name: "old" for path in old if has_old}
+
+
+SMALL = 500
+
+
+def files_of(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.is_symlink()}
+
+
+@pytest.fixture
+def split_again(callsign, classes, tmp_path):
+    """A folder with the program and how its segments end; a second conversion would write the same ones."""
+    callsign.good("convert", classes.path, "-o", tmp_path / "old", "-q", "--segment-size", SMALL)
+    suffixes = [segment["suffix"] for segment in segments(tmp_path / "old-manifest.json")] + ["-manifest.json"]
+    assert len(suffixes) >= 3
+    shutil.copy(classes.path, tmp_path / "app")
+    return tmp_path, suffixes
+
+
+def assert_refused(callsign, folder, *arguments):
+    before = files_of(folder)
+    line = callsign.bad("convert", *arguments, "-q", "--segment-size", SMALL, cwd=folder)
+    assert files_of(folder) == before
+    return line
+
+
+def test_segments_do_not_replace_the_input(callsign, split_again):
+    """A program named as one of its segments was replaced by that, and nothing was said."""
+    folder, suffixes = split_again
+    for suffix in suffixes:
+        (folder / ("p" + suffix)).symlink_to("app")
+        line = assert_refused(callsign, folder, "app", "-o", "p")
+        assert f"the output p{suffix} is a file that the conversion reads" in line
+        (folder / ("p" + suffix)).unlink()
+    callsign.good("convert", "app", "-o", "p", "-q", "--segment-size", SMALL, cwd=folder)
+
+
+def test_segments_do_not_replace_the_segment_that_is_split(callsign, split_again):
+    folder, suffixes = split_again
+    assert "is a file that the conversion reads" in assert_refused(callsign, folder, "old" + suffixes[0], "-o", "old")
+
+
+def test_segments_do_not_replace_companions(callsign, split_again):
+    folder, suffixes = split_again
+    subprocess.run(["objcopy", "--only-keep-debug", "app", "debug"], cwd=folder, check=True)
+    subprocess.run(["objcopy", "--strip-all", "--add-gnu-debuglink=debug", "app", "app.st"], cwd=folder, check=True)
+    (folder / ("d" + suffixes[1])).symlink_to("debug")
+    for options in ([], ["--debug-file", "debug"]):
+        line = assert_refused(callsign, folder, "app.st", "-o", "d", *options)
+        assert f"the output d{suffixes[1]} is a file that the conversion reads" in line
+    (folder / ("d" + suffixes[1])).unlink()
+    (folder / "debug").rename(folder / ("d" + suffixes[1]))
+    assert "is the file of --debug-file" in assert_refused(callsign, folder, "app.st", "-o", "d", "--debug-file", "d" + suffixes[1])
+
+
+def test_segments_do_not_replace_call_sites(callsign, split_again):
+    folder, suffixes = split_again
+    (folder / ("c" + suffixes[0])).write_text("# none\n")
+    line = assert_refused(callsign, folder, "app", "-o", "c", "--call-sites", "c" + suffixes[0])
+    assert "is a file that the conversion reads" in line
+
+
+@pytest.mark.parametrize("name", ["r-manifest.json", "r-0x1", "./r-0xabc", "link"])
+def test_the_report_is_no_segment(callsign, split_again, name):
+    folder, _ = split_again
+    (folder / "link").symlink_to("r-manifest.json")
+    line = assert_refused(callsign, folder, "app", "-o", "r", "--report", name)
+    assert "is the file of --report, and may be that of a segment" in line
+    for other in ("r-0x", "r-0xq", "s-0x1", "r.json"):
+        callsign.good("convert", "app", "-o", "r", "-q", "--segment-size", SMALL, "--report", other, cwd=folder)
+        assert json.loads((folder / other).read_text())["segments_written"]

@@ -15,6 +15,7 @@
 #include "base/file_output.h"
 #include "base/sink.h"
 #include "convert/outputs/outputs.h"
+#include "convert/read_files.h"
 #include "formats/gsym/write/gsym_write_size.h"
 
 typedef unsigned long long ull; /* for %llx */
@@ -130,7 +131,8 @@ static csn_status open_output(struct segmenter *s, const char *end, struct csni_
     if (!path) return csni_fail_memory(err, capacity);
     snprintf(path, capacity, "%s%s", s->path, end);
     *out = &s->outputs.items[s->outputs.count];
-    csn_status status = csni_file_output_open(*out, path, alloc, err);
+    csn_status status = csni_check_not_read(s->c, path, err);
+    if (status >= 0) status = csni_file_output_open(*out, path, alloc, err);
     if (status >= 0) s->outputs.count++;
     csni_free(alloc, path, capacity);
     return status;

@@ -291,7 +291,7 @@ static void expect_file(const char *path, const void *bytes, size_t size) {
 static void expect_refused_onto(const char *out, const struct csn_convert_options *options, struct csni_span input) {
     struct csn_error err = CSN_ERROR_INIT;
     char text[200];
-    snprintf(text, sizeof text, "the output %s is the input itself, which it would replace", out);
+    snprintf(text, sizeof text, "the output %s is a file that the conversion reads, and would replace", out);
     assert_int_equal(csn_convert_file(in_path, out, options, NULL, &err), CSN_E_ARGUMENT);
     assert_string_equal(csn_error_text(&err), text);
     expect_file(in_path, input.ptr, input.size);
