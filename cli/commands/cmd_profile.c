@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands/commands.h"
+#include "input/module_names.h"
 #include "profile/profile_input.h"
 #include "ui/cli_message.h"
 #include "ui/output_path.h"
@@ -236,6 +237,11 @@ static enum exit_code run_profile(const void *given, char **operands, int operan
     for (int i = 0; i < operand_count; i++) {
         if (!is_same_target(operands[i], values->out)) continue;
         cli_error(operands[i], "is the output, too");
+        return EXIT_FAILED;
+    }
+    for (size_t i = 0; i < values->indexes.count; i++) {
+        if (!is_same_file(index_option_path(values->indexes.items[i]), values->out)) continue;
+        cli_error(values->out, "is a file of --index; choose another file with -o");
         return EXIT_FAILED;
     }
     if (to->output == CSN_PROFILE_FIREFOX || to->output == CSN_PROFILE_PERF_SCRIPT) create.flags = CSN_PROFILE_EVERY_SAMPLE;

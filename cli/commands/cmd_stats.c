@@ -91,10 +91,13 @@ static enum exit_code run_stats(const void *given, char **operands, int operand_
         cli_error(values->html, "is the input itself; choose another file with --html");
         return EXIT_FAILED;
     }
+    if (values->html && !companions_are_spared(&values->companions, values->html, "--html")) return EXIT_FAILED;
+    struct companion_values companions = values->companions;
+    companions.output = values->html;
     if (!name_text_init(&names, values->demangle)) return EXIT_FAILED;
     enum exit_code code = EXIT_FAILED;
     struct opened_index opened;
-    if (open_index(operands[0], &values->companions, &opened)) {
+    if (open_index(operands[0], &companions, &opened)) {
         view.is_converted = opened.bytes.size > 0;
         code = gather_and_show(&view, values, opened.index);
         close_index(&opened);

@@ -13,6 +13,7 @@ struct companion_values {
     uint64_t timeout_s, max_download;
     bool none;
     bool offline; /* no server is asked */
+    const char *output; /* of the command: what is opened may not read it. NULL: none, or convert's, which has a list */
 };
 
 enum { COMPANION_OPTION_COUNT = 10 };

@@ -71,12 +71,17 @@ static void report_for_store(void *context, const char *path, const char *text) 
 }
 
 /* NAME=FILE names the modules that the file is for; a file whose own name has a '=' is one all the same. */
-static csn_status add_index(struct csn_store *store, const char *text) {
+const char *index_option_path(const char *text) {
     const char *equals = strchr(text, '=');
-    if (!equals || equals == text || access(text, F_OK) == 0) return csn_store_add_index(store, text, NULL, NULL);
-    const struct csn_str name = { text, (size_t)(equals - text) };
+    return !equals || equals == text || access(text, F_OK) == 0 ? text : equals + 1;
+}
+
+static csn_status add_index(struct csn_store *store, const char *text) {
+    const char *path = index_option_path(text);
+    if (path == text) return csn_store_add_index(store, text, NULL, NULL);
+    const struct csn_str name = { text, (size_t)(path - 1 - text) };
     struct csn_error err = CSN_ERROR_INIT;
-    csn_status status = csn_store_add_named_index(store, name, equals + 1, NULL, &err);
+    csn_status status = csn_store_add_named_index(store, name, path, NULL, &err);
     if (status == CSN_E_ARGUMENT) cli_error(NULL, "%s", csn_error_text(&err));
     return status;
 }

@@ -27,6 +27,8 @@ struct module_names {
 /* The part of a path after its last slash or backslash. */
 struct csn_str base_name_of(struct csn_str path);
 
+/* The file of an --index: FILE or NAME=FILE. */
+const char *index_option_path(const char *text);
 /* A store over the files of --index (FILE or NAME=FILE), which are open then, the folders of --symbols, and what the search
  * finds; it uses the search as long as it lives. False, with a message: one of them cannot be opened. */
 bool module_store_create(const struct text_list *files, const struct text_list *folders, struct symbol_search *search,

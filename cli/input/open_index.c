@@ -66,7 +66,8 @@ static csn_status convert_in_memory(const struct companion_values *companions, u
     options.flags = flags;
     options.merged_functions = merged;
     options.input = out->input.file;
-    csn_status status = companion_search_begin(&search, companions, NULL, &bar, &options, err);
+    const char *const outputs[] = { companions->output, NULL };
+    csn_status status = companion_search_begin(&search, companions, outputs, &bar, &options, err);
     if (status >= 0) status = csn_convert_file_to_memory(path, &options, &out->bytes, report, err);
     progress_end(&bar);
     if (conversion_has_symbols_only(report)) status = report_missing(status, path, &search, companions, err);

@@ -366,4 +366,6 @@ def test_a_member_of_a_thin_archive_is_not_overwritten(callsign, tmp_path, way, 
     before = (tmp_path / member).read_bytes()
     done = callsign.run("convert", archive, *(tmp_path / word if word == "out.gsym" else word for word in way), tmp_path / member)
     assert done.returncode == 2 and f"reads {tmp_path / member}, which would be overwritten" in done.stderr
+    done = callsign.run("stats", archive, "--html", tmp_path / member)
+    assert done.returncode == 2 and f"reads {tmp_path / member}, which would be overwritten" in done.stderr
     assert (tmp_path / member).read_bytes() == before and not (tmp_path / "out.gsym").exists()

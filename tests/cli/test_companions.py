@@ -411,7 +411,7 @@ def test_stripped_library_with_its_dbg_package(callsign, tmp_path):
 
 # ---- it is not overwritten ----
 
-@pytest.mark.parametrize("command", ["convert", "embed"])
+@pytest.mark.parametrize("command", ["convert", "embed", "stats"])
 @pytest.mark.parametrize("way", ["found", "named", "another link to it"])
 def test_output_that_is_read(callsign, split, command, way):
     """The only copy of the debug information, perhaps: it was replaced by its own index."""
@@ -422,8 +422,9 @@ def test_output_that_is_read(callsign, split, command, way):
     before = debug.read_bytes()
     options = ["--debug-file", debug] if way == "named" else []
     operands = [split.image, split.image] if command == "embed" else [split.image]
-    message = callsign.bad(command, *operands, "-o", out, *options)
-    assert message == (f"callsign: {out}: is the file of --debug-file; choose another file with -o" if way == "named" else
+    option = "--html" if command == "stats" else "-o"
+    message = callsign.bad(command, *operands, option, out, *options)
+    assert message == (f"callsign: {out}: is the file of --debug-file; choose another file with {option}" if way == "named" else
                        f"callsign: {split.image}: reads {debug}, which would be overwritten; choose another output")
     assert debug.read_bytes() == before and not [p for p in split.folder.iterdir() if p.name not in ("app", "app.debug", "index")]
 

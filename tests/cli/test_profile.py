@@ -1120,6 +1120,16 @@ def test_options(callsign, tmp_path):
         assert done.returncode == 2 and text in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize("given", ["app.folded", "other=app.folded"])
+def test_an_index_is_not_replaced(callsign, tmp_path, given):
+    (tmp_path / "in").write_text("a;b 1\n")
+    (tmp_path / "app.folded").write_text("0000000000001000 T main\n")
+    (tmp_path / "link.folded").symlink_to("app.folded")
+    for out in "app.folded", "link.folded":
+        assert "is a file of --index" in callsign.bad("profile", "in", "-i", given, "-o", out, cwd=tmp_path)
+    assert (tmp_path / "app.folded").read_text() == "0000000000001000 T main\n"
+
+
 def test_pprof_out_is_in_order(callsign, symbols, tmp_path):
     """String 0 is empty, ids begin with 1: what readers of pprof insist on."""
     data = convert(callsign, symbols, tmp_path, PERF, "out.pb")

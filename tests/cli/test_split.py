@@ -136,6 +136,22 @@ def test_packages(callsign, tmp_path, compiler, flags, packer):
     assert pair.answers_of(program) == pair.wanted
 
 
+def test_the_page_of_stats_replaces_no_split_file(callsign, tmp_path):
+    """It did, with exit status 0."""
+    Pair(callsign, tmp_path, "g++", "-gdwarf-5 -O2")
+    split = tmp_path / "split"
+    unit, before = split / "main.dwo", (split / "main.dwo").read_bytes()
+    (split / "link.html").symlink_to(unit)
+    for page in unit, split / "link.html":
+        message = callsign.bad("stats", split / "prog", "--html", page)
+        assert message.endswith("main.dwo, which would be overwritten; choose another output")
+        assert unit.read_bytes() == before
+    (split / "prog.dwp").write_text("not read, but named")
+    assert "is the file of --dwp; choose another file with --html" in callsign.bad(
+        "stats", split / "prog", "--dwp", split / "prog.dwp", "--html", split / "prog.dwp")
+    callsign.good("stats", split / "prog", "--html", split / "page.html")
+
+
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_files_in_a_folder_that_the_user_names(callsign, tmp_path, compiler):
     pair = Pair(callsign, tmp_path, compiler, "-gdwarf-5 -O2")
