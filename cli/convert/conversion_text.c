@@ -3,29 +3,9 @@
 
 #include "ui/cli_message.h"
 
-static bool is_damage(uint32_t event) {
-    switch (event) {
-    case CSN_EVENT_DAMAGED_UNIT:
-    case CSN_EVENT_DAMAGED_LINE_TABLE:
-    case CSN_EVENT_DAMAGED_RANGES:
-    case CSN_EVENT_DAMAGED_SYMBOL:
-    case CSN_EVENT_MISSING_SPLIT_UNIT:
-    case CSN_EVENT_MISSING_SUPPLEMENT:
-    case CSN_EVENT_DAMAGED_GO_FUNCTION:
-    case CSN_EVENT_DAMAGED_TEXT_LINE:
-    case CSN_EVENT_DAMAGED_RECORD:
-    case CSN_EVENT_UNKNOWN_PART:
-    case CSN_EVENT_DAMAGED_UNWIND:
-    case CSN_EVENT_DAMAGED_MEMBER:
-        return true;
-    default:
-        return false;
-    }
-}
-
 bool conversion_is_partial(const struct csn_convert_report *report) {
     for (uint32_t event = 0; event < CSN_EVENT_COUNT; event++)
-        if (is_damage(event) && report->events[event].count) return true;
+        if (csn_event_is_damage(event) && report->events[event].count) return true;
     return false;
 }
 
@@ -78,7 +58,7 @@ void conversion_report_damage(const char *path, const struct csn_convert_report 
     if (!conversion_is_partial(report)) return;
     cli_error(path, "parts of the debug information are damaged or missing; answers are incomplete");
     for (uint32_t event = 0; event < CSN_EVENT_COUNT; event++)
-        if (is_damage(event) && report->events[event].count) report_event(report, event);
+        if (csn_event_is_damage(event) && report->events[event].count) report_event(report, event);
 }
 
 static void put_counts(const struct csn_convert_report *report, struct json_out *json) {

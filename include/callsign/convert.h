@@ -178,7 +178,7 @@ enum csn_event {
     CSN_EVENT_RELOCATION,            /* dropped: a relocation of debug information that is not known, or damaged */
     CSN_EVENT_INLINE_TOO_DEEP,       /* dropped: inlined calls nested deeper than CSN_INLINE_DEPTH_MAX */
     CSN_EVENT_MISSING_DEBUG_FILE,    /* normal: the image names a debug file that was not found; symbols were used */
-    CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit; a member of an archive does not fit */
+    CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit */
     CSN_EVENT_DAMAGED_GO_FUNCTION,   /* dropped: unreadable parts of Go's function table */
     CSN_EVENT_DAMAGED_TEXT_LINE,     /* dropped: a line of a text file that is not a symbol */
     CSN_EVENT_NOT_REPRESENTABLE,     /* dropped: something that the output format cannot hold */
@@ -205,6 +205,7 @@ enum csn_event {
     CSN_EVENT_NAME_FROM_SYMBOL,      /* normal: a function whose debug information has a plain name; the symbol's mangled one is kept */
     CSN_EVENT_UNREAD_DEBUG_INFO,     /* dropped: debug information of a form that is not read (STABS) */
     CSN_EVENT_DAMAGED_MEMBER,        /* dropped: a member of an archive that is missing (thin archives) or damaged */
+    CSN_EVENT_UNREAD_MEMBER,         /* dropped: a member of an archive that is no object file, or one of another machine */
     CSN_EVENT_COUNT,
     CSN_EVENT_CAPACITY = 64              /* size of the report's table, which stays when events are added */
 };
@@ -213,6 +214,10 @@ enum csn_event_class { CSN_CLASS_NORMAL, CSN_CLASS_MERGED, CSN_CLASS_CLIPPED, CS
 /* Returns the name of an event for reports, such as "function-without-name". */
 CSN_API const char *csn_event_name(uint32_t event);
 CSN_API uint32_t csn_event_get_class(uint32_t event);
+/* Returns true if the event tells that parts of the input are damaged, or files that belong to it are missing: a conversion of
+ * all of it gives more. The command's exit status is then 1, and the result is not kept in a cache. Debug files and map files
+ * that are not found are no damage: symbols stand for them. */
+CSN_API bool csn_event_is_damage(uint32_t event);
 
 enum { CSN_EXAMPLE_SIZE = 200 };
 struct csn_event_count {

@@ -4,13 +4,14 @@
 static const struct {
     const char *name;
     uint8_t class;
+    bool is_damage;
 } events[CSN_EVENT_COUNT] = {
-    [CSN_EVENT_DAMAGED_UNIT] = { "damaged-unit", CSN_CLASS_DROPPED },
-    [CSN_EVENT_DAMAGED_LINE_TABLE] = { "damaged-line-table", CSN_CLASS_DROPPED },
-    [CSN_EVENT_DAMAGED_RANGES] = { "damaged-ranges", CSN_CLASS_DROPPED },
-    [CSN_EVENT_DAMAGED_SYMBOL] = { "damaged-symbol", CSN_CLASS_DROPPED },
-    [CSN_EVENT_MISSING_SPLIT_UNIT] = { "missing-split-unit", CSN_CLASS_DROPPED },
-    [CSN_EVENT_MISSING_SUPPLEMENT] = { "missing-supplement", CSN_CLASS_DROPPED },
+    [CSN_EVENT_DAMAGED_UNIT] = { "damaged-unit", CSN_CLASS_DROPPED, true },
+    [CSN_EVENT_DAMAGED_LINE_TABLE] = { "damaged-line-table", CSN_CLASS_DROPPED, true },
+    [CSN_EVENT_DAMAGED_RANGES] = { "damaged-ranges", CSN_CLASS_DROPPED, true },
+    [CSN_EVENT_DAMAGED_SYMBOL] = { "damaged-symbol", CSN_CLASS_DROPPED, true },
+    [CSN_EVENT_MISSING_SPLIT_UNIT] = { "missing-split-unit", CSN_CLASS_DROPPED, true },
+    [CSN_EVENT_MISSING_SUPPLEMENT] = { "missing-supplement", CSN_CLASS_DROPPED, true },
     [CSN_EVENT_FUNCTION_WITHOUT_NAME] = { "function-without-name", CSN_CLASS_DROPPED },
     [CSN_EVENT_FUNCTION_OUTSIDE_TEXT] = { "function-outside-text", CSN_CLASS_DROPPED },
     [CSN_EVENT_FUNCTION_DISCARDED] = { "function-discarded-by-linker", CSN_CLASS_NORMAL },
@@ -30,12 +31,12 @@ static const struct {
     [CSN_EVENT_RELOCATION] = { "relocation-not-applied", CSN_CLASS_DROPPED },
     [CSN_EVENT_INLINE_TOO_DEEP] = { "inline-too-deep", CSN_CLASS_DROPPED },
     [CSN_EVENT_MISSING_DEBUG_FILE] = { "missing-debug-file", CSN_CLASS_NORMAL },
-    [CSN_EVENT_MISSING_OBJECT] = { "missing-object-file", CSN_CLASS_DROPPED },
-    [CSN_EVENT_DAMAGED_GO_FUNCTION] = { "damaged-go-function", CSN_CLASS_DROPPED },
-    [CSN_EVENT_DAMAGED_TEXT_LINE] = { "damaged-text-line", CSN_CLASS_DROPPED },
+    [CSN_EVENT_MISSING_OBJECT] = { "missing-object-file", CSN_CLASS_DROPPED, true },
+    [CSN_EVENT_DAMAGED_GO_FUNCTION] = { "damaged-go-function", CSN_CLASS_DROPPED, true },
+    [CSN_EVENT_DAMAGED_TEXT_LINE] = { "damaged-text-line", CSN_CLASS_DROPPED, true },
     [CSN_EVENT_NOT_REPRESENTABLE] = { "not-representable", CSN_CLASS_DROPPED },
-    [CSN_EVENT_DAMAGED_RECORD] = { "damaged-record", CSN_CLASS_DROPPED },
-    [CSN_EVENT_UNKNOWN_PART] = { "unknown-part", CSN_CLASS_DROPPED },
+    [CSN_EVENT_DAMAGED_RECORD] = { "damaged-record", CSN_CLASS_DROPPED, true },
+    [CSN_EVENT_UNKNOWN_PART] = { "unknown-part", CSN_CLASS_DROPPED, true },
     [CSN_EVENT_FUNCTIONS_MERGED] = { "functions-merged", CSN_CLASS_MERGED },
     [CSN_EVENT_CALL_SITE_RECOVERED] = { "call-site-recovered", CSN_CLASS_NORMAL },
     [CSN_EVENT_CALL_SITE_WITHOUT_PLACE] = { "call-site-without-place", CSN_CLASS_NORMAL },
@@ -54,9 +55,10 @@ static const struct {
     [CSN_EVENT_LINES_WITHOUT_FUNCTION] = { "lines-without-function", CSN_CLASS_NORMAL },
     [CSN_EVENT_NAME_FROM_SYMBOL] = { "name-from-symbol", CSN_CLASS_NORMAL },
     [CSN_EVENT_OVERLAP_DROPPED] = { "overlapping-function", CSN_CLASS_DROPPED },
-    [CSN_EVENT_DAMAGED_UNWIND] = { "damaged-unwind-record", CSN_CLASS_DROPPED },
+    [CSN_EVENT_DAMAGED_UNWIND] = { "damaged-unwind-record", CSN_CLASS_DROPPED, true },
     [CSN_EVENT_UNREAD_DEBUG_INFO] = { "unread-debug-information", CSN_CLASS_DROPPED },
-    [CSN_EVENT_DAMAGED_MEMBER] = { "damaged-member", CSN_CLASS_DROPPED },
+    [CSN_EVENT_DAMAGED_MEMBER] = { "damaged-member", CSN_CLASS_DROPPED, true },
+    [CSN_EVENT_UNREAD_MEMBER] = { "unread-member", CSN_CLASS_DROPPED },
 };
 
 const char *csn_event_name(uint32_t event) { return event < CSN_EVENT_COUNT ? events[event].name : "unknown"; }
@@ -64,6 +66,8 @@ const char *csn_event_name(uint32_t event) { return event < CSN_EVENT_COUNT ? ev
 uint32_t csn_event_get_class(uint32_t event) {
     return event < CSN_EVENT_COUNT ? events[event].class : CSN_CLASS_NORMAL;
 }
+
+bool csn_event_is_damage(uint32_t event) { return event < CSN_EVENT_COUNT && events[event].is_damage; }
 
 void csni_report_add(struct csn_convert_report *report, enum csn_event event, uint64_t count, struct csn_str example) {
     struct csn_event_count *e = &report->events[event];

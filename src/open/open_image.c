@@ -13,6 +13,7 @@
 #include "base/core/fail.h"
 #include "base/core/file_times.h"
 #include "base/hash.h"
+#include "convert/damage.h"
 #include "index/index_owner.h"
 #include "object/archive.h"
 #include "object/debug_links.h"
@@ -115,17 +116,6 @@ csn_status csni_image_identify(struct csni_image *image, struct csn_error *err) 
 }
 
 /* ---- conversion ---- */
-
-bool csni_report_is_partial(const struct csn_convert_report *report) {
-    static const uint32_t damage[] = { CSN_EVENT_DAMAGED_UNIT,        CSN_EVENT_DAMAGED_LINE_TABLE, CSN_EVENT_DAMAGED_RANGES,
-                                       CSN_EVENT_DAMAGED_SYMBOL,      CSN_EVENT_MISSING_SPLIT_UNIT, CSN_EVENT_MISSING_SUPPLEMENT,
-                                       CSN_EVENT_DAMAGED_GO_FUNCTION, CSN_EVENT_DAMAGED_TEXT_LINE,  CSN_EVENT_DAMAGED_RECORD,
-                                       CSN_EVENT_UNKNOWN_PART,        CSN_EVENT_MISSING_OBJECT,     CSN_EVENT_MISSING_MAP,
-                                       CSN_EVENT_DAMAGED_MEMBER };
-    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++)
-        if (report->events[damage[i]].count) return true;
-    return false;
-}
 
 /* The stock search, which also notes what it did not find. */
 static csn_status resolve(void *context, const struct csn_companion_request *request, struct csn_companion *out,
@@ -258,7 +248,7 @@ static csn_status keep(struct csni_image *image, const struct csn_bytes *bytes, 
     char *real = image->shown_path ? NULL : realpath(image->path, NULL);
     if (real) image->source.path = real;
     else if (image->shown_path) image->source.path = image->shown_path;
-    csn_status status = csni_report_is_partial(image->report) ? CSN_NONE : CSN_OK;
+    csn_status status = csni_report_may_grow(image->report) ? CSN_NONE : CSN_OK;
     if (status == CSN_OK) csni_cache_remove_temporaries(cache, &image->key);
     if (status == CSN_OK && image->before_disk) image->before_disk(image->disk_context, index.size);
     if (status == CSN_OK)

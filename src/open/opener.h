@@ -47,8 +47,6 @@ csn_status csni_image_convert_to_memory(struct csni_image *image, struct csn_byt
 /* The debug file that an image without debug information names, on this machine. */
 csn_status csni_image_debug_file(const struct csn_opener *opener, const char *path, struct csni_object *object,
                                  struct csn_companion *out);
-/* Whether the conversion lost something to damage: another one, when the damage is repaired, gives more. */
-bool csni_report_is_partial(const struct csn_convert_report *report);
 csn_status csni_open_bytes(struct csn_bytes *bytes, const struct csn_index_options *options, struct csn_index **out,
                            struct csn_error *err);
 

@@ -124,7 +124,7 @@ def test_other_readers_read_it(callsign, tmp_path):
 def test_what_is_no_object_is_left_out(callsign, tmp_path):
     (tmp_path / "notes.txt").write_text("no object\n")
     done = callsign.run("convert", make(tmp_path, extra=["notes.txt"]), "-o", tmp_path / "index")
-    assert done.returncode == 0 and "notes.txt: no object file" in done.stderr
+    assert done.returncode == 0 and "unread-member (first: notes.txt: no object file" in done.stderr
     assert len(functions(callsign, tmp_path / "index")) == 5
 
 
@@ -336,7 +336,7 @@ def test_import_libraries_have_code_of_their_objects_only(callsign, tmp_path):
     run(tmp_path, need(compiler), "-g", "-O1", "-fno-inline", "-c", "first.c")
     run(tmp_path, "llvm-ar-22", "rs", "lib.a", "first.o")
     done = callsign.run("convert", tmp_path / "lib.a", "-o", tmp_path / "index")
-    assert done.returncode == 0 and "names.dll: no object file" in done.stderr
+    assert done.returncode == 0 and "unread-member (first: names.dll: no object file" in done.stderr
     assert {name for _, _, name in functions(callsign, tmp_path / "index") if name} == {"helper", "shared", "alpha"}
 
 

@@ -140,6 +140,36 @@ def test_java_class_is_no_object(callsign, tmp_path):
     assert str(path) in callsign.bad("convert", path, "-o", tmp_path / "out")
 
 
+def test_object_files_that_are_missing(callsign, files, tmp_path):
+    """Their lines and inlined calls are not in the index, and nothing but a line of the summary said so."""
+    for name in ("prog.x86_64", "main.x86_64.o", "area.x86_64.o"):
+        shutil.copy2(files / name, tmp_path / name)
+    recorded = sorted({line.split()[-1] for line in run(tmp_path, "llvm-nm-22", "-pa", "prog.x86_64").splitlines() if line.endswith(".x86_64.o")})
+    assert len(recorded) == 2
+    for there in (2, 1, 0):
+        prefix = tmp_path / f"prefix{there}"
+        prefix.mkdir()
+        for path in recorded[:there]:
+            (prefix / path.lstrip("/")).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, prefix / path.lstrip("/"))
+        for path in recorded:
+            shutil.move(path, path + ".away")
+        try:
+            options = ["--oso-prefix", prefix]
+            done = callsign.run("convert", tmp_path / "prog.x86_64", *options, "-o", tmp_path / "index")
+            lookup = callsign.run("lookup", tmp_path / "prog.x86_64", *options, "main+0x0")
+            stats = callsign.run("stats", tmp_path / "prog.x86_64", *options)
+        finally:
+            for path in recorded:
+                shutil.move(path + ".away", path)
+        is_whole = there == 2
+        assert done.returncode == (not is_whole) and ("missing-object-file" in done.stderr) == (not is_whole)
+        assert lookup.stdout.startswith("0x")
+        for told in lookup, stats:
+            assert ("answers are incomplete" in told.stderr) == (not is_whole)
+            assert (f"{2 - there} dropped: missing-object-file" in told.stderr) == (not is_whole)
+
+
 def test_objects_that_changed_since_they_were_linked(callsign, files, tmp_path):
     """The message has both times, and the file that was looked at. lld records no times, Apple's linker does."""
     recorded = next(line.split()[-1] for line in run(files, "llvm-nm-22", "-pa", "prog.arm64").splitlines() if line.endswith("area.arm64.o"))
@@ -164,7 +194,7 @@ def test_objects_that_changed_since_they_were_linked(callsign, files, tmp_path):
 
         def report():
             done = callsign.run("convert", tmp_path / "prog", "--oso-prefix", tmp_path / "prefix", "-o", tmp_path / "out.gsym")
-            assert done.returncode == 0
+            assert done.returncode == ("missing-object-file" in done.stderr)
             return done.stderr
 
         assert "missing-object-file" not in report()

@@ -266,7 +266,7 @@ csn_status csni_source_archive(struct csni_conversion *c, struct csn_error *err)
     if (!c->members.count)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "the archive has no object file that is read; %" PRIu64 " members%s%s",
                          r.lost.count + r.unfit.count, first->count ? ", the first is " : "", first->first);
-    csni_report_add(c->report, CSN_EVENT_MISSING_OBJECT, r.unfit.count, csni_str(r.unfit.first));
+    csni_report_add(c->report, CSN_EVENT_UNREAD_MEMBER, r.unfit.count, csni_str(r.unfit.first));
     csni_report_add(c->report, CSN_EVENT_DAMAGED_MEMBER, r.lost.count, csni_str(r.lost.first));
     return CSN_OK;
 }

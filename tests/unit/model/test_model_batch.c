@@ -114,6 +114,9 @@ static void event_names_and_classes(void **state) {
     assert_string_equal(csn_event_name(CSN_EVENT_COUNT), "unknown");
     assert_string_equal(csn_event_name(UINT32_MAX), "unknown");
     assert_int_equal(csn_event_get_class(UINT32_MAX), CSN_CLASS_NORMAL);
+    assert_true(csn_event_is_damage(CSN_EVENT_MISSING_OBJECT) && csn_event_is_damage(CSN_EVENT_DAMAGED_UNWIND));
+    assert_false(csn_event_is_damage(CSN_EVENT_UNREAD_MEMBER) || csn_event_is_damage(CSN_EVENT_MISSING_MAP));
+    assert_false(csn_event_is_damage(UINT32_MAX));
     assert_int_equal(csn_event_get_class(CSN_EVENT_DAMAGED_UNIT), CSN_CLASS_DROPPED);
     assert_int_equal(csn_event_get_class(CSN_EVENT_DUPLICATE_DROPPED), CSN_CLASS_MERGED);
     assert_int_equal(csn_event_get_class(CSN_EVENT_LINE_START_CLIPPED), CSN_CLASS_CLIPPED);
