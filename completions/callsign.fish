@@ -215,7 +215,7 @@ complete -c callsign -n '__fish_seen_subcommand_from embed' -l revision -x -a 'A
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l strings-in -x -a '.strtab .dynstr .debug_str' -d 'when a section GSYM is made'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l loaded -d 'load the section into memory with the program'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l drop-signature -d 'remove the code signature'
-complete -c callsign -n '__fish_seen_subcommand_from embed' -l force -d 'accept an index whose build id differs from that of OBJECT, or none of whose functions lies in its code'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l force -d 'accept an index whose build id differs from that of OBJECT, or none of whose functions lies in its code, and data appended to OBJECT'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l arch -x -a 'x86_64 arm64' -d 'image to use of a universal Mach-O file'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l debug-file -r -F -d 'use this debug file or dSYM bundle'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l debug-dir -r -F -d 'search this folder for debug files instead of /usr/lib/debug'

@@ -257,7 +257,7 @@ case $state in
                     '--strings-in[when a section GSYM is made]:section:(.strtab .dynstr .debug_str)' \
                     '--loaded[load the section into memory with the program]' \
                     '--drop-signature[remove the code signature]' \
-                    '--force[accept an index whose build id differs from that of OBJECT, or none of whose functions lies in its code]' \
+                    '--force[accept an index whose build id differs from that of OBJECT, or none of whose functions lies in its code, and data appended to OBJECT]' \
                     '--arch[image to use of a universal Mach-O file]:arch:(x86_64 arm64)' \
                     '--debug-file[use this debug file or dSYM bundle]:file:_files' \
                     '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \

@@ -34,7 +34,7 @@ static const struct option_spec embed_options[] = {
     { .name = "drop-signature", .kind = OPTION_FLAG, .offset = offsetof(struct embed_values, drop_signature),
       .help = "remove the code signature. Without this option, an ad-hoc\nsignature is made again, and files with a real one are refused" },
     { .name = "force", .kind = OPTION_FLAG, .offset = offsetof(struct embed_values, force),
-      .help = "accept an index whose build id differs from that of OBJECT, or\nnone of whose functions lies in its code" },
+      .help = "accept an index whose build id differs from that of OBJECT, or\nnone of whose functions lies in its code, and data appended to\nOBJECT" },
 };
 
 /* Whether INDEX goes in as it is: a GSYM file, or an object that carries one in a section. */
@@ -146,8 +146,9 @@ const struct command embed_command = {
         "'callsign lookup OUT ADDR' then finds the index in OUT. If addresses of INDEX count from the image's first byte\n"
         "(Breakpad files, PDBs, indexes made from them), they become those of OBJECT.\n"
         "\n"
-        "The program runs as before; the section is not loaded into memory. OUT appears whole or not at all, with the\n"
-        "permissions of OBJECT. The same input gives the same bytes. In ELF files an older index is replaced.\n",
+        "The program runs as before; the section is not loaded into memory. One with data appended to it (a self-extracting\n"
+        "archive, an AppImage) is refused: it finds them by their place in the file, which changes. OUT appears whole or not\n"
+        "at all, with the permissions of OBJECT. The same input gives the same bytes. In ELF files an older index is replaced.\n",
     .example = "callsign embed app.gsym app -o app",
     .min_operands = 2,
     .max_operands = 2,

@@ -17,7 +17,8 @@ enum {
     CSN_EMBED_DROP_SIGNATURE = 2, /* remove the code signature, which embedding invalidates. Without this flag an ad-hoc signature
                                    * (no certificate) is replaced by a new one, and any other signature is an error */
     CSN_EMBED_FORCE = 4           /* accept an index whose build id differs from the object's, or none of whose functions lies in its
-                                   * code */
+                                   * code, and a program with data appended to it, which may not find them any more: they keep their
+                                   * place in ELF and PE files, and move back with __LINKEDIT in Mach-O */
 };
 
 struct csn_embed_options {
@@ -41,8 +42,8 @@ CSN_API void csn_embed_options_init(struct csn_embed_options *options);
  * both build ids are known, they must be equal. An index whose addresses count from the image's first byte (made from a
  * Breakpad file or a PDB: its base address is 0) gets the object's addresses: its base address becomes that of the object.
  * It is told by its functions: more of them lie in the object's code at the object's base address than at 0.
- * CSN_E_UNSUPPORTED: unsupported container, signed file, no space for another load command ...; CSN_E_FORMAT,
- * CSN_E_TRUNCATED: the object or the index is damaged; CSN_E_NOT_FOUND: no index, or no image of that architecture;
+ * CSN_E_UNSUPPORTED: unsupported container, signed file, data appended to a program, no space for another load command ...;
+ * CSN_E_FORMAT, CSN_E_TRUNCATED: the object or the index is damaged; CSN_E_NOT_FOUND: no index, or no image of that architecture;
  * CSN_E_ARGUMENT: several images and no architecture, or an index of another build or of other code. */
 CSN_API csn_status csn_embed_file(const char *index_path, const char *object_path, const char *out_path,
                                   const struct csn_embed_options *options, struct csn_error *err);

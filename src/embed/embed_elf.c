@@ -177,6 +177,19 @@ static void find_end(struct elf *x) {
     }
 }
 
+static csn_status check_appended_to_elf(const struct elf *x, struct csn_error *err) {
+    const struct csni_object *o = x->e->object;
+    if (o->kind == CSNI_OBJECT_RELOCATABLE) return CSN_OK;
+    uint64_t end = end_of_kept(x), table_end = x->table_off + x->count * x->entry_size;
+    if (x->count && table_end > end) end = table_end;
+    for (unsigned i = 0; i < x->change_count; i++) {
+        uint32_t section = x->changes[i].section;
+        uint64_t section_end = section == CSNI_NO_SECTION ? 0 : o->sections[section].file_off + o->sections[section].file_size;
+        if (section_end > end) end = section_end;
+    }
+    return csni_check_appended(x->e->flags, o->file, end, o->file.size, err);
+}
+
 /* ---- the new file ---- */
 
 static void put_names(struct elf *x, struct csni_assembly *out) {
@@ -255,6 +268,7 @@ static csn_status assemble_elf(struct elf *x, struct csni_assembly *out, struct 
 csn_status csni_embed_elf(const struct csni_embed *e, struct csni_assembly *out, struct csn_error *err) {
     struct elf x = { .e = e, .f = e->object->address_size == 8 ? &fields64 : &fields32, .big = e->object->big_endian };
     CSNI_TRY(plan(&x, err));
+    CSNI_TRY(check_appended_to_elf(&x, err));
     find_end(&x);
     return assemble_elf(&x, out, err);
 }

@@ -91,6 +91,28 @@ static csn_status check_build(const struct csni_payload *payload, const struct c
                      texts[0], texts[1]);
 }
 
+csn_status csni_check_appended(uint32_t flags, struct csni_span file, uint64_t end, uint64_t file_end, struct csn_error *err) {
+    if (flags & CSN_EMBED_FORCE) return CSN_OK;
+    for (uint64_t i = end; i < file_end; i++)
+        if (file.ptr[i])
+            return csni_fail(err, CSN_E_UNSUPPORTED, NULL, end,
+                             "0x%llx bytes are appended to the program, which may not find them behind an index; embed before they are "
+                             "appended (--force embeds it all the same)", (unsigned long long)(file_end - end));
+    return CSN_OK;
+}
+
+/* What is behind all images of a universal file. */
+static csn_status check_appended_to_universal(struct csni_span file, const struct images *images, const struct request *r,
+                                              struct csn_error *err) {
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < images->count; i++) {
+        struct csni_span image = images->items[i].file;
+        uint64_t image_end = (uint64_t)(image.ptr - file.ptr) + image.size;
+        if (image_end > end) end = image_end;
+    }
+    return csni_check_appended(r->options.flags, file, end, file.size, err);
+}
+
 /* *out_object holds bytes of `out`, too: close it once that is written, also after a failure. */
 static csn_status embed_in_image(struct csni_span image, struct csni_payload *payload, const struct request *r,
                                  struct csni_object **out_object, struct csni_assembly *out, struct csn_error *err) {
@@ -123,6 +145,7 @@ static csn_status embed(struct csni_span index, struct csni_span object, const s
         csni_assembly_init(&image, r->alloc);
         csni_assembly_init(&whole, r->alloc);
         status = embed_in_image(images.items[images.chosen].file, &payload, r, &opened, &image, err);
+        if (status >= 0 && images.is_universal) status = check_appended_to_universal(object, &images, r, err);
         if (status >= 0 && images.is_universal)
             status = csni_assemble_universal(object, images.chosen, &image, &whole, err);
         if (status >= 0) status = csni_assembly_write(images.is_universal ? &whole : &image, sink, err);

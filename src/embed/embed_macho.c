@@ -431,6 +431,8 @@ csn_status csni_embed_macho(const struct csni_embed *e, struct csni_assembly *ou
     CSNI_TRY(survey(&x, err));
     CSNI_TRY(check_macho_feasible(&x, err));
     CSNI_TRY(plan_sections(&x, err));
+    /* A signature ends the file: that was checked. */
+    if (!x.is_object && !x.signature) CSNI_TRY(csni_check_appended(e->flags, x.file, x.data_end, x.file.size, err));
     if (x.is_object) macho_place_in_object(&x);
     else CSNI_TRY(macho_place_in_image(&x, err));
     return assemble_macho(&x, out, err);
@@ -449,6 +451,7 @@ csn_status csni_assemble_universal(struct csni_span file, uint32_t idx, const st
         return csni_fail(err, CSN_E_TRUNCATED, NULL, 0, "universal file: %u architectures, the file has 0x%zx bytes",
                          count, file.size);
     uint8_t *headers = csni_assembly_add_copy(out, head);
+    uint64_t end = head.size;
     for (uint32_t i = 0; i < count && headers; i++) {
         uint8_t *entry = headers + FAT_HEADER_SIZE + i * entry_size;
         uint64_t off = csni_get_sized(entry + 8, word, true), size = csni_get_sized(entry + 8 + word, word, true);
@@ -457,12 +460,14 @@ csn_status csni_assemble_universal(struct csni_span file, uint32_t idx, const st
         if (!csni_span_sub(file, off, size, &slice) || align > 20)
             return csni_fail(err, CSN_E_FORMAT, NULL, off, "universal file: image %u at 0x%llx, aligned to 2^%u", i,
                              (ull)off, align);
+        if (off + size > end) end = off + size;
         csni_assembly_align(out, (uint64_t)1 << align);
         csni_put_sized(entry + 8, out->size, word, true);
         csni_put_sized(entry + 8 + word, i == idx ? image->size : size, word, true);
         if (i != idx) csni_assembly_add(out, slice);
         for (size_t k = 0; i == idx && k < image->pieces.count; k++) csni_assembly_add(out, image->pieces.items[k].bytes);
     }
+    csni_assembly_add(out, (struct csni_span){ file.ptr + end, (size_t)(file.size - end) });
     if (!wide && out->size > UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the file would have 0x%llx bytes, need < 4 GiB", (ull)out->size);
     return out->failed ? csni_fail_memory(err, out->size) : CSN_OK;

@@ -107,6 +107,20 @@ static csn_status handle_signature(struct pe *x, struct csn_error *err) {
     return CSN_OK;
 }
 
+/* Sections, and symbols with their strings, which mingw leaves behind them. */
+static csn_status check_appended_to_pe(const struct pe *x, struct csn_error *err) {
+    uint64_t end = x->table_end, symbols = get32(x, x->coff + x->symbols_at), strings;
+    for (uint32_t i = 0; i < x->count; i++) {
+        uint64_t header = x->table + (uint64_t)i * SECTION_HEADER_SIZE;
+        uint64_t off = get32(x, header + SH_RAW_OFF), section_end = off ? off + get32(x, header + SH_RAW_SIZE) : 0;
+        if (section_end > end) end = section_end;
+    }
+    strings = symbols + (uint64_t)get32(x, x->coff + x->symbols_at + 4) * SYMBOL_SIZE;
+    if (symbols && strings > end && strings <= x->end) end = strings;
+    if (symbols && strings + 4 <= x->end && strings + get32(x, strings) > end) end = strings + get32(x, strings);
+    return csni_check_appended(x->e->flags, x->file, end, x->end, err);
+}
+
 static csn_status pe_place_in_image(struct pe *x, struct csn_error *err) {
     uint64_t need = x->table_end + (uint64_t)x->added_count * SECTION_HEADER_SIZE,
              capacity = get32(x, x->optional + OPT_HEADERS_SIZE);
@@ -128,6 +142,7 @@ static csn_status pe_place_in_image(struct pe *x, struct csn_error *err) {
                          "no room for %u more section headers: they would end at 0x%llx, sections begin at 0x%llx", x->added_count,
                          (ull)need, (ull)capacity);
     CSNI_TRY(handle_signature(x, err));
+    CSNI_TRY(check_appended_to_pe(x, err));
     uint64_t address = get32(x, x->optional + OPT_IMAGE_SIZE), off = csni_align_up(x->end, align);
     for (unsigned i = 0; i < x->added_count; i++) {
         struct section *s = &x->added[i];

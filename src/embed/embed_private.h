@@ -63,6 +63,11 @@ csn_status csni_plan_strings(const struct csni_embed *e, enum csni_strings_plan 
  * CSN_E_UNSUPPORTED: a section is there that had to get another content. */
 csn_status csni_plan_added(const struct csni_embed *e, bool *out_adds_strings, struct csn_error *err);
 
+/* Of a program: bytes from `end` on, where all that its headers tell of ends, are data that it finds by their place: from the end
+ * of the file, or from where its sections end. Up to `file_end`; zeros are padding. CSN_E_UNSUPPORTED: there are such, unless
+ * CSN_EMBED_FORCE. */
+csn_status csni_check_appended(uint32_t flags, struct csni_span file, uint64_t end, uint64_t file_end, struct csn_error *err);
+
 /* One for each container: assembles the image with the index inside. */
 csn_status csni_embed_elf(const struct csni_embed *e, struct csni_assembly *out, struct csn_error *err);
 csn_status csni_embed_macho(const struct csni_embed *e, struct csni_assembly *out, struct csn_error *err);

@@ -852,3 +852,72 @@ def test_inputs_are_not_overwritten(callsign, tmp_path):
     before = program.read_bytes()
     assert "is the input itself" in callsign.bad("extract", program, "-o", program)
     assert program.read_bytes() == before
+
+
+APPENDED = "bytes are appended to the program, which may not find them behind an index; embed before they are appended"
+FINDS_ITS_END = """#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv) {
+    char text[9] = { 0 };
+    FILE *self = fopen(argv[argc - 1], "rb");
+    if (fseek(self, -8, SEEK_END) || fread(text, 1, 8, self) != 8) return 2;
+    return strcmp(text, "PAYLOAD!") != 0;
+}
+"""
+
+
+def check_appended(callsign, index, program, folder, *options):
+    """Refused with data behind it, and with --force they are all there; zeros are padding. Returns what --force gave."""
+    data, out = program.read_bytes(), folder / "appended.out"
+    other = folder / ("appended" + program.suffix)
+    other.write_bytes(data + bytes(64))
+    callsign.good("embed", index, other, *options, "-o", out)
+    out.unlink()
+    other.write_bytes(data + bytes(64) + b"some data PAYLOAD!")
+    assert APPENDED in callsign.bad("embed", index, other, *options, "-o", out)
+    assert not out.exists()
+    callsign.good("embed", index, other, *options, "--force", "-o", out)
+    assert out.read_bytes().count(b"some data PAYLOAD!") == 1
+    return out
+
+
+def test_programs_with_data_appended(callsign, tmp_path):
+    """A self-extracting archive did not find its data any more: the index was behind them, and nothing was said."""
+    (tmp_path / "finds.c").write_text(FINDS_ITS_END)
+    run(tmp_path, need("gcc"), "-g", "finds.c", "-o", "finds")
+    program = tmp_path / "finds"
+    index, answer = wanted(callsign, program, "main+0x0")
+    out = check_appended(callsign, index, program, tmp_path)
+    assert callsign.good("lookup", out, "main+0x0") == answer
+    # The way that the message tells, and once more with an index inside.
+    callsign.good("embed", index, program, "-o", program)
+    with open(program, "ab") as file:
+        file.write(b"some data PAYLOAD!")
+    run(tmp_path, program, program)
+    assert APPENDED in callsign.bad("embed", index, program, "-o", program)
+    run(tmp_path, program, program)
+
+
+def test_appended_to_an_object_that_is_still_to_be_linked(callsign, tmp_path):
+    program = build(tmp_path, "gcc", link=False, name="program.o")
+    index, _ = wanted(callsign, program)
+    with open(program, "ab") as file:
+        file.write(b"more")
+    callsign.good("embed", index, program, "-o", tmp_path / "out")
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "i686"])
+@pytest.mark.parametrize("flags", [[], ["-s"]])
+def test_windows_programs_with_data_appended(callsign, tmp_path, machine, flags):
+    program = build(tmp_path, f"{machine}-w64-mingw32-gcc", name="program.exe")
+    index, _ = wanted(callsign, program)
+    if flags:
+        run(tmp_path, f"{machine}-w64-mingw32-strip", program)
+    check_appended(callsign, index, program, tmp_path)
+
+
+def test_macho_programs_with_data_appended(callsign, macho, tmp_path):
+    for name, options in ("x86_64.exe", []), ("x86_64.dylib", []), ("universal", ["--arch", "x86_64"]):
+        index, _ = wanted(callsign, macho / ("x86_64.exe" if options else name))
+        out = check_appended(callsign, index, macho / name, tmp_path, *options)
+        assert out.read_bytes().endswith(b"some data PAYLOAD!")
