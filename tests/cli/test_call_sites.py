@@ -175,6 +175,24 @@ def test_unknown_function(callsign, program, tmp_path):
     assert callsign.run("convert", program, "-o", tmp_path / "out", "--call-sites", tmp_path / "sites", "--strict").returncode == 2
 
 
+def test_call_sites_outside_their_function(callsign, program, tmp_path):
+    """They were kept, and nothing was said."""
+    callsign.good("convert", "-q", program, "-o", tmp_path / "plain")
+    functions = [json.loads(line).get("function", {}) for line in callsign.good("dump", "--json", tmp_path / "plain").splitlines()]
+    size = next(f["size"] for f in functions if f.get("name") == "main")
+    for off, is_inside in (0, False), (1, True), (size, True), (size + 1, False), (0x10000000, False):
+        (tmp_path / "sites").write_text(f"main {off} leaf\n")
+        options = [program, "-o", tmp_path / "out", "--call-sites", tmp_path / "sites"]
+        done = callsign.run("convert", *options)
+        assert done.returncode == 0
+        assert (f"1 dropped: call-site-outside-function (first: {tmp_path / 'sites'}:1: main returns to +{off:#x})" in done.stderr) == (not is_inside)
+        assert len(sites_of(callsign, tmp_path / "out")["main"]) == is_inside
+        assert callsign.run("convert", *options, "--strict").returncode == (0 if is_inside else 2)
+        # llvm-gsymutil has no check.
+        callsign.good("convert", *options, "--strict", "--bare-patterns")
+        assert len(sites_of(callsign, tmp_path / "out")["main"]) == 1
+
+
 @pytest.mark.parametrize("text, message", [
     ("main\n", ":1:5: a return offset is to be here: ''"),
     ("main zz\n", ":1:6: this is no return offset, such as 0x20: 'zz'"),

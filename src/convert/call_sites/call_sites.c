@@ -2,6 +2,7 @@
  * callees until here, and those of files. */
 #include "convert/call_sites/call_sites.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/core/fail.h"
@@ -322,6 +323,22 @@ static int given_to_by_place(const void *pa, const void *pb) {
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
+/* What is called last may not return: the end is a return address, too. The end of a symbol without a size is not known yet, and
+ * llvm-gsymutil keeps all. */
+static bool may_return_there(const struct finishing *f, const struct csni_named *named, uint64_t return_off) {
+    uint64_t size = f->conversion->batches[named->batch].functions[named->function].size;
+    return !size || (return_off && return_off <= size) || f->conversion->options.flags & CSN_CONVERT_LLVM_PATTERNS;
+}
+
+/* An event of a file's site. */
+static void note_given(const struct finishing *f, const struct csni_given_site *site, enum csn_event event, const char *what) {
+    const char *file = f->conversion->options.call_site_files[site->file].name;
+    struct csn_error told = CSN_ERROR_INIT;
+    csni_fail(&told, CSN_E_NOT_FOUND, NULL, 0, "%.100s:%u: %.*s%s", file, site->line,
+              (int)(site->function.len < 80 ? site->function.len : 80), site->function.ptr, what);
+    csni_report_add(f->conversion->report, event, 1, csni_str(csn_error_text(&told)));
+}
+
 /* The first function of the name in order of input, and its copies at the same place, of which only one will stay. */
 static csn_status assign(struct finishing *f, uint32_t order, struct csn_error *err) {
     enum { COPIES_MAX = 64 };
@@ -334,17 +351,19 @@ static csn_status assign(struct finishing *f, uint32_t order, struct csn_error *
             (named[i].batch == first->batch && named[i].function < first->function))
             first = &named[i];
     if (!first) {
-        struct csn_error told = CSN_ERROR_INIT;
-        csni_fail(&told, CSN_E_NOT_FOUND, NULL, 0, "%.100s:%u: %.*s", f->conversion->options.call_site_files[site->file].name,
-                  site->line, (int)(site->function.len < 80 ? site->function.len : 80), site->function.ptr);
-        csni_report_add(f->conversion->report, CSN_EVENT_CALL_SITE_NO_FUNCTION, 1, csni_str(csn_error_text(&told)));
+        note_given(f, site, CSN_EVENT_CALL_SITE_NO_FUNCTION, "");
         return CSN_OK;
     }
+    bool is_inside = false;
     for (size_t i = 0; i < count && i < COPIES_MAX; i++) {
-        if (named[i].start != first->start) continue;
+        if (named[i].start != first->start || !may_return_there(f, &named[i], site->return_off)) continue;
         struct given_to to = { named[i].batch, named[i].function, order };
         if (!csni_vec_push(&f->given_to, to)) return csni_fail_memory(err, sizeof to);
+        is_inside = true;
     }
+    char where[40];
+    snprintf(where, sizeof where, " returns to +0x%llx", (unsigned long long)site->return_off);
+    if (!is_inside) note_given(f, site, CSN_EVENT_CALL_SITE_OUTSIDE, where);
     return CSN_OK;
 }
 
