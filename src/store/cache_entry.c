@@ -214,9 +214,12 @@ csn_status csni_cache_publish(struct csn_cache *cache, const struct csni_cache_k
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the image has no id to keep its index by");
     put_footer(key, index.size, source, path_size, flags, settings, footer);
     csni_put64(footer + F_SUM, sum_of_parts(index, source_path, path_size, footer), false);
-    csni_cache_make_folders(cache, path);
-    CSNI_TRY(csni_file_output_open(&file, path, cache->alloc, err));
-    csn_status status = write_entry(&file, index, source_path, path_size, footer, err);
+    struct csn_error no_folder = CSN_ERROR_INIT;
+    const csn_status made = csni_cache_make_folders(cache, path, &no_folder);
+    csn_status status = csni_file_output_open(&file, path, cache->alloc, err);
+    if (status == CSN_E_IO && made < 0 && err) *err = no_folder; /* the cause: that the file's folder is not there tells less */
+    if (status != CSN_OK) return status;
+    status = write_entry(&file, index, source_path, path_size, footer, err);
     if (status == CSN_OK) status = csni_file_output_commit(&file, err);
     else csni_file_output_abort(&file);
     if (status != CSN_OK) return status;

@@ -47,7 +47,7 @@ csn_status csni_cache_lock(struct csn_cache *cache, const struct csni_cache_key 
     char path[CSNI_CACHE_PATH_SIZE];
     out->fd = -1;
     if (!csni_cache_path(cache, key, ".lock", path)) return CSN_NONE;
-    csni_cache_make_folders(cache, path);
+    (void)csni_cache_make_folders(cache, path, NULL); /* what fails shows when the file is made */
     return lock_path(path, LOCK_EX, out);
 }
 
@@ -90,7 +90,7 @@ void csni_cache_put_negative(struct csn_cache *cache, const struct csni_cache_ke
     memcpy(bytes, NEGATIVE_MAGIC, sizeof NEGATIVE_MAGIC);
     csni_put64(bytes + sizeof NEGATIVE_MAGIC, settings, false);
     if (!csni_cache_path(cache, key, ".none", path)) return;
-    csni_cache_make_folders(cache, path);
+    (void)csni_cache_make_folders(cache, path, NULL); /* what fails shows when the file is made */
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) return;
     bool is_whole = write(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "store/index_cache.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -86,14 +87,20 @@ bool csni_cache_path(const struct csn_cache *cache, const struct csni_cache_key 
     return len > 0 && len < CSNI_CACHE_PATH_SIZE;
 }
 
-void csni_cache_make_folders(const struct csn_cache *cache, const char *path) {
-    char parent[CSNI_CACHE_PATH_SIZE];
+csn_status csni_cache_make_folders(const struct csn_cache *cache, const char *path, struct csn_error *err) {
+    char parent[CSNI_CACHE_PATH_SIZE], what[sizeof parent + 32];
+    csn_status status = CSN_OK;
     size_t dir_len = cache->dir_size - 1;
     for (size_t i = 1; path[i]; i++) {
         if (path[i] != '/') continue;
         memcpy(parent, path, i);
         parent[i] = 0;
-        /* Folders above the cache as others make them; the cache is its owner's. What fails shows when the file is made. */
-        (void)mkdir(parent, i >= dir_len ? 0700 : 0777);
+        /* Folders above the cache as others make them; the cache is its owner's. One may be there all the same, and those in it
+         * fail for want of the first. */
+        if (mkdir(parent, i >= dir_len ? 0700 : 0777) == 0 || errno == EEXIST || status < 0) continue;
+        const int os_error = errno;
+        snprintf(what, sizeof what, "cannot make the folder %s", parent);
+        status = csni_fail_os(err, os_error, what);
     }
+    return status;
 }

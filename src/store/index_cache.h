@@ -72,8 +72,9 @@ csn_status csni_cache_open_index(struct csni_cache_read *read, const struct csn_
 /* The path of an entry or of what belongs to it. False: too long. */
 bool csni_cache_path(const struct csn_cache *cache, const struct csni_cache_key *key, const char *suffix,
                      char out[CSNI_CACHE_PATH_SIZE]);
-/* Makes the folders that `path`, within the cache, lies in. */
-void csni_cache_make_folders(const struct csn_cache *cache, const char *path);
+/* Makes the folders that `path`, within the cache, lies in. CSN_E_IO: one could not be made; `err`, which may be NULL, names the
+ * first. */
+csn_status csni_cache_make_folders(const struct csn_cache *cache, const char *path, struct csn_error *err);
 /* Writes, syncs and renames an entry. */
 csn_status csni_cache_publish(struct csn_cache *cache, const struct csni_cache_key *key, struct csni_span index,
                               const struct csni_cache_source *source, uint32_t flags, uint64_t settings, struct csn_error *err);

@@ -1,4 +1,5 @@
 """The cache of converted indexes: its command, processes that share it, kills, full disks, damage."""
+import ctypes
 import json
 import os
 import pathlib
@@ -256,6 +257,23 @@ def test_a_folder_that_cannot_be_written(tree, callsign, tmp_path):
     (tmp_path / "file").write_text("in the way")
     program = tree / "part2" / "prog2"
     assert "work_prog2" in callsign.good("lookup", program, hex(address_of(program, "work_prog2")), "--cache-dir", tmp_path / "file" / "cache")
+
+
+def without_override():
+    """The rights that folders have hold for root, too. Other users have no such capability to lose."""
+    ctypes.CDLL(None).prctl(24, 1, 0, 0, 0) # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+
+
+def test_a_folder_that_cannot_be_made(callsign, tree, tmp_path):
+    """The message was that the folder for the entry is not there."""
+    closed = tmp_path / "closed"
+    closed.mkdir(0o555)
+    program = tree / "part0" / "prog0"
+    for cache in closed / "c", closed / "c" / "deep":
+        done = callsign.run("cache", "add", "--cache-dir", cache, program, preexec_fn=without_override)
+        assert done.returncode == 2
+        assert f"cannot make the folder {closed / 'c'}: Permission denied" in done.stderr and "No such file" not in done.stderr
+    assert not list(closed.iterdir())
 
 
 def test_a_damaged_image_is_not_kept(run, tmp_path, callsign, cache):
