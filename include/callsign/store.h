@@ -30,7 +30,8 @@ struct csn_store_module;
 struct csn_store_explanation;
 /* Makes the index of a module that the store did not find: takes it from a cache, or converts the image or its debug
  * file. csn_opener_find() of callsign/open.h is the stock function. The store closes *out with csn_index_close(), and
- * calls it at most once for each module until csn_store_trim().
+ * calls it at most once for each module until csn_store_trim(), except that it forgets which modules it did not find once
+ * those are more than some thousands.
  * CSN_OK; CSN_NONE: it cannot be made; CSN_E_MEMORY; CSN_E_IO: not now, such as when a server fails: there is no index this
  * time, and the next search calls again. Other failures count as CSN_NONE. Searched locations are added to `explanation`,
  * which may be NULL. */
@@ -115,11 +116,12 @@ CSN_API void csn_store_module_init(struct csn_store_module *module);
  * belongs to the store and stays open until csn_store_trim() or csn_store_destroy().
  * explanation: receives the searched locations and replaces its previous contents; may be NULL.
  * CSN_OK; CSN_NONE: no index was found; CSN_E_MEMORY; CSN_E_UNSUPPORTED: unknown fields.
- * Cost: linear in the number of open indexes, plus up to eight file system accesses for each folder. */
+ * Cost: independent of the number of open indexes, except for those whose names begin alike up to the first '.'; up to
+ * eight file system accesses for each folder. */
 CSN_API csn_status csn_store_find(struct csn_store *store, const struct csn_store_module *module, const struct csn_index **out,
                                   struct csn_store_explanation *explanation, struct csn_error *err);
 
-/* Returns whether more than max_open indexes are open, not counting the added ones. The caller should then call
+/* Returns whether more than max_open indexes are open, not counting the added ones, nor what was not found. The caller should then call
  * csn_store_trim() as soon as the indexes are not in use. */
 CSN_API bool csn_store_is_full(const struct csn_store *store);
 /* Closes all indexes except the added ones, and changes csn_store_generation(). */

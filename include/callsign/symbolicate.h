@@ -50,6 +50,12 @@ struct csn_module {
  * Cost: O(n log n). */
 CSN_API csn_status csn_symbolicator_set_modules(struct csn_symbolicator *symbolicator, const struct csn_module *modules,
                                                 size_t count, struct csn_error *err);
+/* Sets one module for the stacks that follow, and leaves the others: the one with number `i`, or the next one where `i` is the
+ * number of modules so far.
+ * CSN_OK; CSN_E_ARGUMENT: `i` is larger; otherwise as csn_symbolicator_set_modules().
+ * Cost: O(1) on average where it covers no pcs, or the same ones as before; else as csn_symbolicator_set_modules(). */
+CSN_API csn_status csn_symbolicator_set_module(struct csn_symbolicator *symbolicator, size_t i, const struct csn_module *module,
+                                               struct csn_error *err);
 /* Discards the modules, the last answer and everything cached from the indexes, which may then be closed. */
 CSN_API void csn_symbolicator_forget(struct csn_symbolicator *symbolicator);
 /* Returns a number that changes when the cache is emptied: by csn_symbolicator_forget(), to stay within cache_bytes,

@@ -56,12 +56,13 @@ void csn_store_destroy(struct csn_store *store) {
     if (!store) return;
     csni_store_close_from(store, 0);
     csni_vec_deinit(&store->entries);
+    csni_store_free_tables(store);
     csni_arena_deinit(&store->arena);
     csni_free(store->alloc, store, sizeof *store);
 }
 
 bool csn_store_is_full(const struct csn_store *store) {
-    return store->entries.count - store->given_count > store->options.max_open;
+    return store->open_count - store->given_count > store->options.max_open;
 }
 
 void csn_store_trim(struct csn_store *store) {
@@ -81,6 +82,7 @@ static csn_status name_entry(struct csn_store *store, struct csni_store_entry *e
     memcpy(entry->name, name.ptr, name.len);
     entry->name_size = name.len;
     entry->stem = (struct csn_str){ entry->name, name.len };
+    csni_store_rebuild_tables(store);
     return CSN_OK;
 }
 
@@ -161,6 +163,7 @@ csn_status csn_store_find(struct csn_store *store, const struct csn_store_module
                                       .id = csni_store_id_of(module.build_id, module.build_id_size),
                                       .explanation = explanation, .err = err };
     csni_explanation_clear(explanation);
+    csni_store_forget_misses(store);
     csn_status status = module.index.len ? csni_store_try(&query, CSN_STORE_PLACE_NAMED, module.index)
                                          : find_anywhere(&query, &module);
     if (status == CSN_OK) *out = query.found;

@@ -8,11 +8,21 @@
 #include "base/core/span.h"
 #include "base/core/vec.h"
 
-enum { CSNI_STORE_ID_MAX = 32, CSNI_STORE_PATH_SIZE = 4096 };
+enum { CSNI_STORE_ID_MIN = 4, CSNI_STORE_ID_MAX = 32, CSNI_STORE_PATH_SIZE = 4096 };
 
 struct csni_store_id {
     uint8_t bytes[CSNI_STORE_ID_MAX];
     size_t size; /* 0: not known */
+};
+
+/* What entries are found by, in the order in which they were added. */
+enum csni_store_key {
+    CSNI_KEY_PATH,   /* of the index, or of the image that it is in */
+    CSNI_KEY_MODULE, /* that it was converted for: path of the image, and id */
+    CSNI_KEY_ID,     /* its first bytes */
+    CSNI_KEY_NAME,
+    CSNI_KEY_LOOSE,  /* what all names that match the name begin with */
+    CSNI_KEY_COUNT
 };
 
 /* A file that was opened, or cannot be: then it is kept so that nobody tries again. */
@@ -31,6 +41,11 @@ struct csni_store_entry {
     bool is_reported;        /* as having another build id */
     bool is_within_image;    /* opened by csn_index_open_embedded() */
     bool is_converted;       /* by the callback: `path` is that of the module's file, `id` the module's */
+    uint32_t next[CSNI_KEY_COUNT]; /* entry + 1 of the same slot that was added behind it; 0: none */
+};
+
+struct csni_store_slot {
+    uint32_t first, last; /* entry + 1; 0: none */
 };
 
 struct csn_store {
@@ -39,6 +54,9 @@ struct csn_store {
     struct csn_store_options options;
     CSNI_VEC(struct csni_store_entry) entries;
     size_t given_count;      /* the first entries stay open */
+    size_t open_count;       /* entries with an index, the given ones too */
+    struct csni_store_slot *slots; /* `slot_count` for each key */
+    uint32_t slot_count;     /* a power of two, or 0 */
     uint64_t generation;
 };
 
@@ -74,6 +92,25 @@ struct csni_store_entry *csni_store_open_entry(struct csn_store *store, struct c
                                                struct csn_error *why);
 /* Closes the entries from `first` on. */
 void csni_store_close_from(struct csn_store *store, size_t first);
+/* Forgets what was not found, if that is much. */
+void csni_store_forget_misses(struct csn_store *store);
+
+/* Room for one more entry, here and in the tables. False: no memory. */
+bool csni_store_reserve_entry(struct csn_store *store);
+/* The entry behind the last one is complete, and becomes one of the store. */
+void csni_store_count_entry(struct csn_store *store);
+/* Entries have changed or are gone. */
+void csni_store_rebuild_tables(struct csn_store *store);
+void csni_store_free_tables(struct csn_store *store);
+uint32_t csni_store_path_hash(struct csn_str path);
+uint32_t csni_store_module_hash(struct csn_str image, const struct csni_store_id *id);
+uint32_t csni_store_id_hash(const struct csni_store_id *id); /* of one that is not too short to be compared */
+uint32_t csni_store_name_hash(struct csn_str name);
+uint32_t csni_store_loose_hash(struct csn_str name);
+/* All entries with this hash, and others: whether it is the one is for the caller to see. NULL: there is no more. */
+struct csni_store_entry *csni_store_first(const struct csn_store *store, enum csni_store_key key, uint32_t hash);
+struct csni_store_entry *csni_store_next(const struct csn_store *store, enum csni_store_key key,
+                                         const struct csni_store_entry *entry);
 csn_status csni_store_find_open_by_id(struct csni_store_query *query);
 /* Exactly that name, among the added indexes. */
 csn_status csni_store_find_given_by_name(struct csni_store_query *query);
@@ -87,6 +124,8 @@ csn_status csni_store_find_by_converting(struct csni_store_query *query, const s
 /* How well an index named `index` fits a module named `module`, both without folders: 0 not at all, CSNI_NAME_EXACT best. */
 enum { CSNI_NAME_EXACT = 3 };
 unsigned csni_module_name_match(struct csn_str module, struct csn_str index);
+/* Length of what two names have in common if they match, except that one may have '-' where the other has '_'. */
+size_t csni_module_name_root(struct csn_str name);
 /* The file name less ".gsym", ".bsym" or ".sym". */
 struct csn_str csni_store_stem(struct csn_str path);
 

@@ -75,6 +75,13 @@ static bool may_match(struct csn_str a, struct csn_str b) {
     return false;
 }
 
+/* Both may end where either may end first: `may_match` compares what is before. */
+size_t csni_module_name_root(struct csn_str name) {
+    size_t len = name.len ? 1 : 0;
+    while (!may_end_at(name, len)) len++;
+    return len;
+}
+
 unsigned csni_module_name_match(struct csn_str module, struct csn_str index) {
     if (!module.len || !index.len) return NO_MATCH;
     if (csni_str_equal(module, index)) return CSNI_NAME_EXACT;

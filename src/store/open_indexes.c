@@ -6,7 +6,7 @@
 #include "base/hex.h"
 #include "store/index_store.h"
 
-enum { ID_SIZE_MIN = 4, NAME_SHOWN_MAX = 128 };
+enum { NAME_SHOWN_MAX = 128, MISSES_MAX = 1 << 14 };
 
 struct csn_str csni_store_base_name(struct csn_str path) {
     for (size_t i = path.len; i > 0; i--)
@@ -22,7 +22,7 @@ struct csni_store_id csni_store_id_of(const uint8_t *bytes, size_t size) {
 
 bool csni_store_id_equal(const struct csni_store_id *a, const struct csni_store_id *b) {
     size_t size = a->size < b->size ? a->size : b->size;
-    return size >= ID_SIZE_MIN && memcmp(a->bytes, b->bytes, size) == 0;
+    return size >= CSNI_STORE_ID_MIN && memcmp(a->bytes, b->bytes, size) == 0;
 }
 
 /* ---- opening and closing ---- */
@@ -38,6 +38,19 @@ static void close_entry(struct csn_store *store, struct csni_store_entry *entry)
 
 void csni_store_close_from(struct csn_store *store, size_t first) {
     while (store->entries.count > first) close_entry(store, &store->entries.items[--store->entries.count]);
+    csni_store_rebuild_tables(store);
+}
+
+void csni_store_forget_misses(struct csn_store *store) {
+    size_t kept = 0;
+    if (store->entries.count - store->open_count <= MISSES_MAX) return;
+    for (size_t i = 0; i < store->entries.count; i++) {
+        struct csni_store_entry *entry = &store->entries.items[i];
+        if (entry->index) store->entries.items[kept++] = *entry;
+        else close_entry(store, entry);
+    }
+    store->entries.count = kept;
+    csni_store_rebuild_tables(store);
 }
 
 struct csn_str csni_store_stem(struct csn_str path) {
@@ -69,7 +82,7 @@ static void keep_error(struct csn_store *store, struct csni_store_entry *entry, 
 
 /* After the last entry, not counted yet. NULL: no memory. */
 static struct csni_store_entry *new_entry(struct csn_store *store, struct csn_str path) {
-    if (!csni_vec_reserve(&store->entries, store->entries.count + 1)) return NULL;
+    if (!csni_store_reserve_entry(store)) return NULL;
     struct csni_store_entry *entry = &store->entries.items[store->entries.count];
     *entry = (struct csni_store_entry){ .path_len = path.len };
     entry->path = csni_alloc(store->alloc, path.len + 1);
@@ -94,7 +107,7 @@ struct csni_store_entry *csni_store_open_entry(struct csn_store *store, struct c
         entry->index = NULL;
         keep_error(store, entry, why);
     }
-    store->entries.count++;
+    csni_store_count_entry(store);
     return entry;
 }
 
@@ -140,12 +153,11 @@ static csn_status take_entry(struct csni_store_query *query, uint32_t place, str
     return csni_store_record(query, place, CSN_OK, path, NULL);
 }
 
-static struct csni_store_entry *entry_at(struct csn_store *store, struct csn_str path, bool within_image) {
-    for (size_t i = 0; i < store->entries.count; i++) {
-        struct csni_store_entry *entry = &store->entries.items[i];
-        if (entry->is_within_image != within_image || entry->is_converted) continue;
-        if (csni_str_equal((struct csn_str){ entry->path, entry->path_len }, path)) return entry;
-    }
+static struct csni_store_entry *entry_at(const struct csn_store *store, struct csn_str path, bool within_image) {
+    struct csni_store_entry *entry = csni_store_first(store, CSNI_KEY_PATH, csni_store_path_hash(path));
+    for (; entry; entry = csni_store_next(store, CSNI_KEY_PATH, entry))
+        if (entry->is_within_image == within_image && csni_str_equal((struct csn_str){ entry->path, entry->path_len }, path))
+            return entry;
     return NULL;
 }
 
@@ -172,40 +184,45 @@ csn_status csni_store_try_if_there(struct csni_store_query *query, uint32_t plac
 
 csn_status csni_store_find_open_by_id(struct csni_store_query *query) {
     static const struct csn_str nowhere = { "", 0 };
-    for (size_t i = 0; i < query->store->entries.count; i++) {
-        struct csni_store_entry *entry = &query->store->entries.items[i];
-        if (entry->index && csni_store_id_equal(&entry->id, &query->id))
-            return take_entry(query, CSN_STORE_PLACE_OPEN_BY_ID, entry);
-    }
+    const bool is_long = query->id.size >= CSNI_STORE_ID_MIN;
+    struct csni_store_entry *entry = is_long ? csni_store_first(query->store, CSNI_KEY_ID, csni_store_id_hash(&query->id)) : NULL;
+    for (; entry; entry = csni_store_next(query->store, CSNI_KEY_ID, entry))
+        if (csni_store_id_equal(&entry->id, &query->id)) return take_entry(query, CSN_STORE_PLACE_OPEN_BY_ID, entry);
     CSNI_TRY(csni_store_record(query, CSN_STORE_PLACE_OPEN_BY_ID, CSN_NONE, nowhere, NULL));
     return CSN_NONE;
 }
 
-static bool fits_by_name(const struct csni_store_query *query, const struct csni_store_entry *entry, unsigned match) {
-    if (!entry->index || entry->is_converted) return false;
-    if (match == CSNI_NAME_EXACT) return csni_str_equal(query->base_name, entry->stem);
-    return csni_module_name_match(query->base_name, entry->stem) == match;
-}
-
-static csn_status find_open_from(struct csni_store_query *query, unsigned match, size_t first, size_t count) {
+/* Among the given indexes, or among the others. */
+static csn_status find_exact_name(struct csni_store_query *query, bool given) {
+    const struct csn_store *store = query->store;
+    struct csni_store_entry *entry = csni_store_first(store, CSNI_KEY_NAME, csni_store_name_hash(query->base_name));
     csn_status status = CSN_NONE;
-    for (size_t i = first; status == CSN_NONE && i < count; i++) {
-        struct csni_store_entry *entry = &query->store->entries.items[i];
-        if (fits_by_name(query, entry, match)) status = take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, entry);
+    for (; entry && status == CSN_NONE; entry = csni_store_next(store, CSNI_KEY_NAME, entry)) {
+        const bool is_given = entry < store->entries.items + store->given_count;
+        if (is_given == given && csni_str_equal(query->base_name, entry->stem))
+            status = take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, entry);
     }
     return status;
 }
 
+static csn_status find_loose_name(struct csni_store_query *query, unsigned match) {
+    const struct csn_store *store = query->store;
+    struct csni_store_entry *entry = csni_store_first(store, CSNI_KEY_LOOSE, csni_store_loose_hash(query->base_name));
+    csn_status status = CSN_NONE;
+    for (; entry && status == CSN_NONE; entry = csni_store_next(store, CSNI_KEY_LOOSE, entry))
+        if (csni_module_name_match(query->base_name, entry->stem) == match)
+            status = take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, entry);
+    return status;
+}
+
 csn_status csni_store_find_given_by_name(struct csni_store_query *query) {
-    return query->base_name.len ? find_open_from(query, CSNI_NAME_EXACT, 0, query->store->given_count) : CSN_NONE;
+    return query->base_name.len ? find_exact_name(query, true) : CSN_NONE;
 }
 
 csn_status csni_store_find_open_by_name(struct csni_store_query *query) {
-    csn_status status = CSN_NONE;
-    for (unsigned match = CSNI_NAME_EXACT; status == CSN_NONE && match && query->base_name.len; match--) {
-        size_t first = match == CSNI_NAME_EXACT ? query->store->given_count : 0; /* those were tried before the folders */
-        status = find_open_from(query, match, first, query->store->entries.count);
-    }
+    if (!query->base_name.len) return CSN_NONE;
+    csn_status status = find_exact_name(query, false); /* the given ones were tried before the folders */
+    for (unsigned match = CSNI_NAME_EXACT - 1; status == CSN_NONE && match; match--) status = find_loose_name(query, match);
     return status;
 }
 
@@ -232,13 +249,13 @@ static csn_status convert(struct csni_store_query *query, const struct csn_store
 
 csn_status csni_store_find_by_converting(struct csni_store_query *query, const struct csn_store_module *module) {
     struct csn_store *store = query->store;
-    for (size_t i = 0; i < store->entries.count; i++) {
-        struct csni_store_entry *entry = &store->entries.items[i];
-        if (!entry->is_converted || !is_same_module(query, entry)) continue;
+    struct csni_store_entry *entry = csni_store_first(store, CSNI_KEY_MODULE, csni_store_module_hash(query->image, &query->id));
+    for (; entry; entry = csni_store_next(store, CSNI_KEY_MODULE, entry)) {
+        if (!is_same_module(query, entry)) continue;
         query->found = entry->index;
         return entry->index ? CSN_OK : CSN_NONE;
     }
-    struct csni_store_entry *entry = new_entry(store, query->image);
+    entry = new_entry(store, query->image);
     if (!entry) return csni_fail_memory(query->err, query->image.len);
     entry->is_converted = true;
     entry->id = query->id;
@@ -249,7 +266,7 @@ csn_status csni_store_find_by_converting(struct csni_store_query *query, const s
         return status == CSN_E_MEMORY ? status : CSN_NONE;
     }
     entry->status = status;
-    store->entries.count++;
+    csni_store_count_entry(store);
     query->found = entry->index;
     return status;
 }

@@ -39,9 +39,9 @@ csn_status csn_symbolicator_create(const struct csn_symbolicator_options *option
 
 static void drop_modules(struct csn_symbolicator *s) {
     csni_module_map_set(&s->map, NULL, 0);
-    csni_free(s->alloc, s->modules, s->module_count * sizeof(*s->modules));
+    csni_free(s->alloc, s->modules, s->module_capacity * sizeof(*s->modules));
     s->modules = NULL;
-    s->module_count = 0;
+    s->module_count = s->module_capacity = 0;
 }
 
 void csn_symbolicator_forget(struct csn_symbolicator *s) {
@@ -77,11 +77,43 @@ csn_status csn_symbolicator_set_modules(struct csn_symbolicator *s, const struct
         drop_modules(s);
         s->modules = csni_alloc_zeroed(s->alloc, count, sizeof(*modules));
         if (count && !s->modules) return csni_fail_memory(err, count * sizeof(*modules));
-        s->module_count = (uint32_t)count;
+        s->module_count = s->module_capacity = (uint32_t)count;
     }
     if (count) memcpy(s->modules, modules, count * sizeof(*modules));
     if (csni_module_map_set(&s->map, s->modules, s->module_count)) return CSN_OK;
     return csni_fail_memory(err, count * sizeof(struct csni_module_part));
+}
+
+static bool reserve_module(struct csn_symbolicator *s) {
+    enum { CAPACITY_MIN = 16 };
+    if (s->module_count < s->module_capacity) return true;
+    const uint32_t capacity = s->module_capacity < CAPACITY_MIN           ? CAPACITY_MIN
+                              : s->module_capacity < CSNI_NO_MODULE / 2 ? s->module_capacity * 2
+                                                                        : CSNI_NO_MODULE - 1;
+    struct csn_module *grown = csni_alloc_zeroed(s->alloc, capacity, sizeof(*grown));
+    if (!grown) return false;
+    if (s->module_count) memcpy(grown, s->modules, s->module_count * sizeof(*grown));
+    csni_free(s->alloc, s->modules, s->module_capacity * sizeof(*s->modules));
+    s->modules = grown;
+    s->module_capacity = capacity;
+    return true;
+}
+
+static bool has_range(const struct csn_module *module) { return module->start < module->end; }
+
+csn_status csn_symbolicator_set_module(struct csn_symbolicator *s, size_t i, const struct csn_module *module,
+                                       struct csn_error *err) {
+    if (i > s->module_count) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "module %zu of %u", i, s->module_count);
+    if (i == CSNI_NO_MODULE - 1) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "modules: limit %u", CSNI_NO_MODULE - 1);
+    CSNI_TRY(check_modules(module, 1, err));
+    if (i == s->module_count && !reserve_module(s)) return csni_fail_memory(err, sizeof(*module));
+    struct csn_module *place = &s->modules[i];
+    const bool in_map = has_range(module) || (i < s->module_count && has_range(place));
+    const bool same_range = i < s->module_count && place->start == module->start && place->end == module->end;
+    *place = *module;
+    if (i == s->module_count) s->module_count++;
+    if (!in_map || same_range || csni_module_map_set(&s->map, s->modules, s->module_count)) return CSN_OK;
+    return csni_fail_memory(err, s->module_count * sizeof(struct csni_module_part));
 }
 
 /* ---- answering ---- */

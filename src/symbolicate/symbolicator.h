@@ -11,7 +11,7 @@ struct csn_symbolicator {
     const struct csn_allocator *alloc;
     uint64_t max_frames, cache_bytes;
     struct csn_module *modules;
-    uint32_t module_count;
+    uint32_t module_count, module_capacity;
     struct csni_module_map map;
     struct csni_patterns patterns;
     struct csni_site_cache sites;        /* emptied beyond cache_bytes, */

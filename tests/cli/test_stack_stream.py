@@ -1,9 +1,13 @@
 """callsign stack as a stream: lines that are read without a tree, texts and places that are kept, and their bounds."""
 import json
+import os
+import re
+import subprocess
 
 import pytest
 
 import gsym_make
+from programs import need
 
 PLAIN = '{"frames":[{"module":"app","address":"0x1004"},{"module":"app","address":"0x2010"}]}'
 
@@ -170,3 +174,34 @@ def test_a_file_that_is_not_there_does_not_stop_the_others(callsign, tmp_path):
     assert done.stderr.splitlines()[:2] == [f"callsign: {tmp_path}/gone: No such file or directory", "callsign: '': No such file or directory"]
     assert "2 stacks" in done.stderr.splitlines()[2]
     assert callsign.bad("stack", tmp_path / "gone") == f"callsign: {tmp_path}/gone: No such file or directory"
+
+
+def test_modules_without_index_are_searched_once(callsign):
+    """However many there are: none of them is an open index that would have to be closed."""
+    text = "".join(f"/opt/app/libx{i % 1500}.so(+0x1139)[0x7f0000001139]\n--\n" for i in range(3000))
+    for threads in ("1", "2"):
+        done = callsign.run("stack", "--offline", "--no-cache", "--explain", "--threads", threads, stdin=text)
+        assert done.stdout.count("there is no index for the module") == 3000
+        assert len(re.findall("no symbols; searched", done.stderr)) == 1500
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("together", [False, True], ids=["alone", "together"])
+def test_more_modules_than_are_open_at_once(callsign, tmp_path, threads, together):
+    """Each index is opened about once where each has a stack of its own, and not again for each new one where all are needed."""
+    count, rounds = 1300, 2
+    strace = need("strace")
+    first = gsym_make.write(tmp_path / "first.gsym", [{"start": 0x1000, "size": 0x40, "name": "handle"}])
+    for i in range(count):
+        os.link(first, tmp_path / f"l{i}.so.gsym")
+    frames = [f"{tmp_path}/l{i}.so(+0x1010)[0x7f0000001010]\n" for i in range(count)]
+    stacks = ["".join(frames[:1200] + [new]) for new in frames[1200:1230]] if together else frames * rounds
+    (tmp_path / "log").write_text("--\n".join(stacks))
+    done = subprocess.run([strace, "-f", "-e", "trace=openat", "-o", tmp_path / "calls", callsign.path, "stack", "--offline", "--no-cache",
+                           "--threads", threads, tmp_path / "log"], capture_output=True, text=True)
+    calls = (tmp_path / "calls").read_text() if (tmp_path / "calls").exists() else ""
+    if "first" not in calls and "log" not in calls:
+        pytest.skip("strace cannot trace")
+    assert done.stdout.count(": handle") == done.stdout.count("#") == "".join(stacks).count("(+0x1010)")
+    opened = len(re.findall(r"/l\d+\.so\.gsym", calls))
+    assert count < opened + 200 and opened <= 3 * count

@@ -154,9 +154,17 @@ const struct csn_index *module_table_index(struct module_table *table, struct cs
     m->base = m->index ? module_base_address(m->index) : 0;
     m->first_byte = m->index ? csn_index_image_base(m->index) : 0;
     m->resolved = true;
+    m->forgotten = false;
     return m->index;
 }
 
+/* What was not found is not searched again. */
 void module_table_forget_indexes(struct module_table *table) {
-    for (uint32_t i = 0; i < table->count; i++) table->items[i].resolved = false;
+    for (uint32_t i = 0; i < table->count; i++) {
+        struct stack_module *m = &table->items[i];
+        if (!m->resolved || !m->index) continue;
+        m->index = NULL;
+        m->resolved = false;
+        m->forgotten = true;
+    }
 }

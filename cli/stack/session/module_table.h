@@ -13,6 +13,7 @@ struct stack_module {
     const struct csn_index *index; /* once `resolved`; NULL: there is none */
     uint64_t base, first_byte;     /* of the index: its base address, and where its image begins */
     bool resolved;
+    bool forgotten;           /* it had an index, which was closed: opened again where a frame needs it */
     uint32_t next;            /* module + 1 of the same slot that was added before; 0: none */
 };
 

@@ -43,7 +43,9 @@ void session_deinit(struct stack_session *session) {
     symbol_search_end(&session->search);
 }
 
-bool session_is_full(const struct stack_session *session) { return csn_store_is_full(session->store); }
+bool session_is_full(const struct stack_session *session) {
+    return csn_store_is_full(session->store) && session->opened > session->spared;
+}
 
 void session_trim(struct stack_session *session) {
     csn_symbolicator_forget(session->symbolicator);
@@ -51,6 +53,9 @@ void session_trim(struct stack_session *session) {
     module_table_forget_indexes(&session->stream_modules);
     module_table_forget_indexes(&session->own_modules);
     csn_store_trim(session->store);
+    session->has_forgotten = true;
+    session->spared = 2 * session->reopened;
+    session->opened = session->reopened = 0;
 }
 
 /* ---- modules ---- */
@@ -107,7 +112,7 @@ uint32_t session_name_module(struct stack_session *session, struct csn_str name,
         if (known->id.size == id->size && memcmp(known->id.bytes, id->bytes, id->size) == 0) return module;
         if (!known->id.size) {
             known->id = *id;
-            known->resolved = false;
+            known->resolved = known->forgotten = false;
             session->is_stale = true;
             return module;
         }
@@ -118,7 +123,30 @@ uint32_t session_name_module(struct stack_session *session, struct csn_str name,
 }
 
 const struct csn_index *session_index(struct stack_session *session, uint32_t module) {
-    return module_table_index(session->modules, session->store, module, session->explain);
+    const struct stack_module *m = &session->modules->items[module];
+    const bool was_resolved = m->resolved, was_forgotten = m->forgotten;
+    const struct csn_index *index = module_table_index(session->modules, session->store, module, session->explain);
+    session->opened += !was_resolved && index;
+    session->reopened += was_forgotten && index;
+    return index;
+}
+
+struct csn_module session_placed_module(struct stack_session *session, uint32_t module) {
+    const struct stack_module *m = &session->modules->items[module];
+    const bool is_closed = m->forgotten && m->start >= m->end;
+    return (struct csn_module){ .name = str_of(m->name), .index = is_closed ? NULL : session_index(session, module),
+                                .start = m->start, .end = m->end, .bias = m->bias };
+}
+
+bool session_next_reopened(struct stack_session *session, const struct csn_module *placed, size_t *frame, uint32_t *module) {
+    if (!session->has_forgotten) return false;
+    while (*frame < session->frame_count) {
+        const struct csn_stack_frame *at = &session->frames[(*frame)++];
+        if (!(at->flags & CSN_STACK_ADDRESS) || placed[at->module].index == session_index(session, at->module)) continue;
+        *module = at->module;
+        return true;
+    }
+    return false;
 }
 
 const struct csn_index *session_given_index(struct stack_session *session, size_t number) {
@@ -164,24 +192,53 @@ bool session_add_symbol(struct stack_session *session, const struct frame_symbol
     return session_add_frame(session, UINT64_MAX, NO_MODULE, CSN_STACK_EXACT | (flags & CSN_STACK_UNRELIABLE));
 }
 
-static csn_status place_modules(struct stack_session *session, struct csn_error *err) {
-    const struct module_table *table = session->modules;
+static bool reserve_placed(struct stack_session *session, uint32_t count) {
+    if (count <= session->placed_capacity) return true;
+    const uint32_t capacity = count < MODULES_MAX / 2 ? 2 * count : MODULES_MAX;
+    struct csn_module *placed = reallocarray(session->placed, capacity, sizeof(*placed));
+    if (!placed) return false;
+    session->placed = placed;
+    session->placed_capacity = capacity;
+    return true;
+}
+
+static csn_status place_all(struct stack_session *session, struct csn_error *err) {
     session->placings++;
-    if (session_is_full(session)) session_trim(session);
-    if (table->count > session->placed_capacity) {
-        struct csn_module *placed = reallocarray(session->placed, table->count, sizeof(*placed));
-        if (!placed) return CSN_E_MEMORY;
-        session->placed = placed;
-        session->placed_capacity = table->count;
+    for (uint32_t i = 0; i < session->modules->count; i++) session->placed[i] = session_placed_module(session, i);
+    return csn_symbolicator_set_modules(session->symbolicator, session->placed, session->modules->count, err);
+}
+
+/* The symbolicator keeps the ones that it has. */
+static csn_status place_last(struct stack_session *session, struct csn_error *err) {
+    csn_status status = CSN_OK;
+    for (uint32_t i = session->placed_count; status == CSN_OK && i < session->modules->count; i++) {
+        session->placed[i] = session_placed_module(session, i);
+        status = csn_symbolicator_set_module(session->symbolicator, i, &session->placed[i], err);
     }
-    for (uint32_t i = 0; i < table->count; i++) {
-        const struct stack_module *m = &table->items[i];
-        session->placed[i] = (struct csn_module){ .name = str_of(m->name), .index = session_index(session, i),
-                                                  .start = m->start, .end = m->end, .bias = m->bias };
+    return status;
+}
+
+static csn_status place_modules(struct stack_session *session, struct csn_error *err) {
+    if (session_is_full(session)) {
+        session_trim(session);
+        session->is_stale = true;
     }
-    csn_status status = csn_symbolicator_set_modules(session->symbolicator, session->placed, table->count, err);
+    if (!reserve_placed(session, session->modules->count)) return CSN_E_MEMORY;
+    csn_status status = session->is_stale ? place_all(session, err) : place_last(session, err);
+    session->placed_count = session->modules->count;
     session->is_stale = session->is_short = status < 0;
     return status;
+}
+
+static csn_status place_reopened(struct stack_session *session, struct csn_error *err) {
+    size_t frame = 0;
+    uint32_t i;
+    while (session_next_reopened(session, session->placed, &frame, &i)) {
+        session->placed[i] = session_placed_module(session, i);
+        csn_status status = csn_symbolicator_set_module(session->symbolicator, i, &session->placed[i], err);
+        if (status < 0) return status;
+    }
+    return CSN_OK;
 }
 
 csn_status session_answer(struct stack_session *session, struct csn_error *err) {
@@ -189,8 +246,9 @@ csn_status session_answer(struct stack_session *session, struct csn_error *err) 
         csn_status status = place_modules(session, err);
         if (status < 0) return status;
     }
-    csn_status status =
-        csn_symbolicator_answer(session->symbolicator, session->frames, session->frame_count, &session->answers, err);
+    csn_status status = place_reopened(session, err);
+    if (status < 0) return status;
+    status = csn_symbolicator_answer(session->symbolicator, session->frames, session->frame_count, &session->answers, err);
     if (status == CSN_OK) tally_stack(&session->tally, session->answers, session->frame_count, &session->frame_symbols);
     return status;
 }

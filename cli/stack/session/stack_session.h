@@ -20,7 +20,7 @@ struct stack_session {
     struct module_table stream_modules, own_modules; /* those that hold until others come; those of one stack */
     struct module_table *modules;     /* the ones in use */
     struct csn_module *placed;        /* the same as the symbolicator has them */
-    uint32_t placed_capacity;
+    uint32_t placed_count, placed_capacity;
     char *own_text;                   /* the JSON that own_modules were read from */
     size_t own_text_size, own_text_capacity; /* a size of 0: not known */
     bool is_stale;                    /* the symbolicator does not have them yet */
@@ -33,6 +33,9 @@ struct stack_session {
     const struct csn_stack_answer *answers;
     struct stack_tally tally;
     uint64_t placings;                /* how often modules were given to the symbolicator */
+    bool has_forgotten;               /* modules may have lost their indexes */
+    uint64_t opened, reopened;        /* modules that got an index since the last trim; those of them that had lost it */
+    uint64_t spared;                  /* so many are opened before another trim */
 };
 
 /* `search` NULL: modules have no other indexes than those of the files and folders. */
@@ -40,7 +43,8 @@ bool session_init(struct stack_session *session, const struct text_list *files, 
                   const struct search_values *search, uint64_t max_frames, uint64_t cache_bytes);
 void session_deinit(struct stack_session *session);
 /* Whether so many indexes are open that some should be closed; closes them. Everything that knows an index by its
- * address forgets it first, other threads' symbolicators too. */
+ * address forgets it first, other threads' symbolicators too. What stacks still need is opened again where they do: if that is
+ * much, more may be open before the next trim, so that an index is opened a few times at most. */
 bool session_is_full(const struct stack_session *session);
 void session_trim(struct stack_session *session);
 
@@ -60,6 +64,11 @@ uint32_t session_find_module(const struct stack_session *session, struct csn_str
 uint32_t session_name_module(struct stack_session *session, struct csn_str name, const struct build_id *id);
 /* The index of a module; NULL: there is none. */
 const struct csn_index *session_index(struct stack_session *session, uint32_t module);
+/* The module as symbolicators get it: without the index if that was closed and only frames that name the module need it. */
+struct csn_module session_placed_module(struct stack_session *session, uint32_t module);
+/* From frame *frame on, the next one whose module has another index than `placed` says; steps past the frame. False: there is
+ * none. */
+bool session_next_reopened(struct stack_session *session, const struct csn_module *placed, size_t *frame, uint32_t *module);
 /* The same of a given index, by its number in the store: at most SESSION_GIVEN_MAX are looked through. */
 enum { SESSION_GIVEN_MAX = 64 };
 const struct csn_index *session_given_index(struct stack_session *session, size_t number);

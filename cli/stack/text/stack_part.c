@@ -21,14 +21,15 @@ static struct csn_str text_or_empty(const char *text) {
     return text ? (struct csn_str){ text, strlen(text) } : (struct csn_str){ "", 0 };
 }
 
-static bool copy_module(struct module_snapshot *snapshot, const struct stack_module *from, const struct csn_index *index) {
+static bool copy_module(struct module_snapshot *snapshot, const struct stack_module *from, const struct csn_module *placed) {
     const struct module_names names = { .name = text_or_empty(from->name), .index = text_or_empty(from->index_path),
                                         .id = from->id };
     uint32_t module;
     if (!module_table_add(&snapshot->table, &names, from->start, from->end, from->bias, &module)) return false;
-    snapshot->table.items[module].index = index;
+    snapshot->table.items[module].index = placed->index;
     snapshot->table.items[module].resolved = true;
-    snapshot->placed[module] = (struct csn_module){ .index = index, .start = from->start, .end = from->end, .bias = from->bias };
+    snapshot->placed[module] = *placed;
+    snapshot->placed[module].name = text_or_empty(snapshot->table.items[module].name);
     return true;
 }
 
@@ -36,9 +37,22 @@ static bool copy_module(struct module_snapshot *snapshot, const struct stack_mod
 static bool extend_snapshot(struct module_snapshot *snapshot, struct stack_session *session) {
     const struct module_table *table = session->modules;
     bool good = reserve_items(&snapshot->placed, &snapshot->placed_capacity, table->count, sizeof(*snapshot->placed));
-    for (uint32_t i = snapshot->table.count; good && i < table->count; i++)
-        good = copy_module(snapshot, &table->items[i], session_index(session, i));
+    for (uint32_t i = snapshot->table.count; good && i < table->count; i++) {
+        const struct csn_module placed = session_placed_module(session, i);
+        good = copy_module(snapshot, &table->items[i], &placed);
+    }
+    size_t frame = 0;
+    uint32_t i;
+    while (good && session_next_reopened(session, snapshot->placed, &frame, &i))
+        snapshot->placed[i].index = snapshot->table.items[i].index = session_index(session, i);
     return good;
+}
+
+/* Whether it has what the session's stack needs. */
+static bool is_complete(const struct module_snapshot *snapshot, struct stack_session *session) {
+    size_t frame = 0;
+    uint32_t module;
+    return !session->is_short && !session_next_reopened(session, snapshot->placed, &frame, &module);
 }
 
 static struct module_snapshot *take_snapshot(struct stack_session *session) {
@@ -53,10 +67,11 @@ static struct module_snapshot *take_snapshot(struct stack_session *session) {
 /* The modules of the session as they are now. */
 static struct module_snapshot *current_snapshot(struct stack_part *part, struct stack_session *session) {
     bool is_same = !session->is_stale && part->latest;
-    if (is_same && !session->is_short) return part->latest;
+    if (is_same && is_complete(part->latest, session)) return part->latest;
+    const bool is_full = (session->is_stale || session->is_short) && session_is_full(session);
     /* Stacks of the part that is being filled need their indexes. */
-    if (session_is_full(session) && part->stack_count) part->wants_trim = true;
-    else if (session_is_full(session)) {
+    if (is_full && part->stack_count) part->wants_trim = true;
+    else if (is_full) {
         part->before_trim(part->context);
         session_trim(session);
         is_same = false;

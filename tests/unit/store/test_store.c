@@ -379,6 +379,66 @@ static void test_converting(void **state) {
     for (uint32_t place = 0; place <= CSN_STORE_PLACE_DEBUG_FILE + 1; place++) assert_true(csn_store_place_text(place)[0]);
 }
 
+static csn_status find_nothing(void *context, const struct csn_store_module *module, struct csn_index **out,
+                               struct csn_store_explanation *explanation, struct csn_error *error) {
+    (void)module, (void)explanation, (void)error;
+    ++*(unsigned *)context;
+    *out = NULL;
+    return CSN_NONE;
+}
+
+/* They are no open indexes, are searched once, and do not become more and more. */
+static void test_misses(void **state) {
+    (void)state;
+    enum { FEW = 1000, MANY = 40000 };
+    struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
+    struct csn_store *store;
+    char name[32];
+    unsigned searched = 0;
+    options.max_open = 2;
+    options.convert = find_nothing;
+    options.convert_context = &searched;
+    assert_int_equal(csn_store_create(&options, &store, &err), CSN_OK);
+    for (unsigned i = 0; i < 2 * FEW; i++) {
+        snprintf(name, sizeof name, "/none/%u", i % FEW);
+        assert_int_equal(found_start(store, module_of(name, NULL)), 0);
+    }
+    assert_int_equal(searched, FEW);
+    assert_false(csn_store_is_full(store));
+    for (unsigned i = FEW; i < MANY; i++) {
+        snprintf(name, sizeof name, "/none/%u", i);
+        assert_int_equal(found_start(store, module_of(name, NULL)), 0);
+        assert_true(store->entries.count < MANY / 2);
+    }
+    assert_int_equal(searched, MANY);
+    assert_false(csn_store_is_full(store));
+    csn_store_destroy(store);
+}
+
+/* By name and by id, each its own; of equals the one that was added first. */
+static void test_many(void **state) {
+    (void)state;
+    enum { MANY = 300 };
+    struct csn_store *store = store_with(0, false);
+    char name[32];
+    for (unsigned i = 0; i < MANY; i++) {
+        const uint8_t id[20] = { 1, 2, (uint8_t)i, (uint8_t)(i >> 8) };
+        snprintf(name, sizeof name, "lib-%u.so.1.gsym", i);
+        put_index(name, i % 3 ? id : NULL, 0x1000 + i);
+        assert_int_equal(csn_store_add_index(store, in_folder(name), NULL, &err), CSN_OK);
+    }
+    for (unsigned i = 0; i < MANY; i++) {
+        const uint8_t id[20] = { 1, 2, (uint8_t)i, (uint8_t)(i >> 8) };
+        snprintf(name, sizeof name, "lib-%u.so.1", i);
+        assert_int_equal(found_start(store, module_of(name, NULL)), 0x1000 + i);
+        snprintf(name, sizeof name, "/opt/lib-%u.so.1.2", i);
+        assert_int_equal(found_start(store, module_of(name, NULL)), 0x1000 + i);
+        if (i % 3) assert_int_equal(found_start(store, module_of("other", id)), 0x1000 + i);
+    }
+    assert_int_equal(found_start(store, module_of("lib-300.so.1", NULL)), 0);
+    csn_store_destroy(store);
+}
+
 static void test_arguments(void **state) {
     (void)state;
     struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
@@ -439,6 +499,8 @@ int main(void) {
         cmocka_unit_test(test_names),
         cmocka_unit_test_setup_teardown(test_loose_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_converting, set_up, tear_down),
+        cmocka_unit_test(test_misses),
+        cmocka_unit_test_setup_teardown(test_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_arguments, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, set_up, tear_down),
     };

@@ -210,6 +210,28 @@ static void callbacks_through_a_known_library(void **state) {
     assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, 3, NULL), CSN_OK);
 }
 
+/* The same as all of them set at once. */
+static void modules_one_by_one(void **state) {
+    struct world *w = *state;
+    const struct csn_module none = { .index = NULL }, unknown = { .reserved = { 1 } };
+    const struct csn_module moved = { .index = w->app, .start = 0x7000000, .end = 0x7100000, .bias = 0x7000000 };
+    assert_int_equal(csn_symbolicator_set_modules(w->s, NULL, 0, NULL), CSN_OK);
+    for (unsigned i = 0; i < 3; i++) assert_int_equal(csn_symbolicator_set_module(w->s, i, &w->modules[i], NULL), CSN_OK);
+    EXPECT(w, "circle<outer@2 qsort caller", A(APP, 0x1004), A(LIB, 0x110), A(APP, 0x12b0));
+    for (unsigned i = 3; i < 100; i++) assert_int_equal(csn_symbolicator_set_module(w->s, i, &none, NULL), CSN_OK);
+    EXPECT(w, "-", A(50, 0x12b0));
+    const struct csn_module named = { .index = w->app };
+    assert_int_equal(csn_symbolicator_set_module(w->s, 50, &named, NULL), CSN_OK);
+    EXPECT(w, "caller", A(50, 0x12b0));
+    assert_int_equal(csn_symbolicator_set_module(w->s, 100, &moved, NULL), CSN_OK);
+    EXPECT(w, "caller", { 0x70012b0, 0, 0 });
+    assert_int_equal(csn_symbolicator_set_module(w->s, 100, &none, NULL), CSN_OK);
+    EXPECT(w, "-", { 0x70012b0, 0, 0 });
+    assert_int_equal(csn_symbolicator_set_module(w->s, 102, &none, NULL), CSN_E_ARGUMENT);
+    assert_int_equal(csn_symbolicator_set_module(w->s, 101, &unknown, NULL), CSN_E_UNSUPPORTED);
+    assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, 3, NULL), CSN_OK);
+}
+
 /* What the callee proper meets is met: a third image that has the name, too, is not called by it. */
 static void expectations_that_the_callee_meets(void **state) {
     struct world *w = *state;
@@ -639,7 +661,7 @@ int main(void) {
         cmocka_unit_test(generations), cmocka_unit_test(unreliable_frames), cmocka_unit_test(exhausted_budgets_are_not_cached),
         cmocka_unit_test(callbacks_through_a_known_library), cmocka_unit_test(expectations_that_the_callee_meets),
         cmocka_unit_test(callbacks_of_undecided_callers),
-        cmocka_unit_test(several_expectations), cmocka_unit_test(inlined_into_the_chosen),
+        cmocka_unit_test(modules_one_by_one), cmocka_unit_test(several_expectations), cmocka_unit_test(inlined_into_the_chosen),
         cmocka_unit_test(signal_frames),        cmocka_unit_test(names_of_signal_frames),
         cmocka_unit_test(damaged_indexes),      cmocka_unit_test(out_of_memory),
     };
