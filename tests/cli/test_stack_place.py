@@ -38,6 +38,23 @@ def test_parts_of_names(callsign, library, address, name, line):
     assert lines(callsign, library, [(address, name), (0x3130, name)]) == [line, None]
 
 
+@pytest.mark.parametrize("line", ["#{i}  0x{pc:016x} in {name} () from /opt/liborders.so", "    @     0x{pc:x}  {name}"], ids=["gdb", "glog"])
+def test_many_frames_before_the_one_that_tells(callsign, library, line):
+    """As many as a stack may have, and no more of a longer one: that is answered in parts, and the second one knows."""
+    count, most = 9000, 6000
+    unnamed = "??" if "from" in line else "(unknown)"
+    pcs = [0x2020 + i % 0x40 for i in range(count - 1)] + [0x1024]
+    text = "".join(line.format(i=i, pc=BIAS + pc, name="orders_main" if pc == 0x1024 else unnamed) + "\n" for i, pc in enumerate(pcs))
+    found = json.loads(callsign.good("stack", "--json", "--no-search", "-i", library, stdin=text))["frames"]
+    assert [frame["frames"][-1]["line"] if frame["frames"] else None for frame in found] == [2] * (count - 1) + [1]
+    filled = callsign.good("stack", "--in-place", "--no-search", "-i", library, stdin=text)
+    assert callsign.good("stack", "--in-place", "--no-search", "-i", library, stdin=filled) == filled != text
+    parts = [json.loads(part)["frames"] for part in
+             callsign.good("stack", "--json", "--no-search", "-i", library, "--max-frames", str(most), stdin=text).splitlines()]
+    assert [len(part) for part in parts] == [most, count - most]
+    assert [bool(frame["frames"]) for part in parts for frame in part] == [False] * most + [True] * (count - most)
+
+
 BEYOND = {
     "coredump": "                #0  0x0000000000900004 n/a (app + 0x500004)\n",
     "minidump": " 0  app + 0x500004\n    rip = 0x0000000000900004\n",

@@ -293,8 +293,9 @@ bool stack_place_pc(struct stack_places *places, struct stack_session *session, 
 /* ---- later ---- */
 
 bool stack_place_later(struct stack_places *places, struct stack_session *session, const struct line_frame *frame) {
-    enum { UNPLACED_MAX = 4096 };
-    if (places->unplaced_count == UNPLACED_MAX || !session->frame_count) return true;
+    const size_t noted = places->unplaced_count;
+    /* One for each frame that the session has got: it takes no more than --max-frames. */
+    if (!session->frame_count || (noted && places->unplaced[noted - 1].frame == session->frame_count - 1)) return true;
     if (!reserve_items(&places->unplaced, &places->unplaced_capacity, places->unplaced_count + 1,
                        sizeof(*places->unplaced)))
         return false;
