@@ -55,6 +55,24 @@ def test_many_frames_before_the_one_that_tells(callsign, library, line):
     assert [bool(frame["frames"]) for part in parts for frame in part] == [False] * most + [True] * (count - most)
 
 
+@pytest.mark.parametrize("before", [False, True], ids=["after", "before"])
+@pytest.mark.parametrize("address, name, is_there", [
+    (0x10a0, "??", True), (0x5fff, "??", True),
+    (0x6000, "??", False), (-0x1000, "??", False), (0x10a0, "orders_other", False), (0x2030, "orders_other", False)])
+def test_places_without_a_function(callsign, library, address, name, is_there, before):
+    """They are in the module that the line names, whose place is known, unless the image has no such page or the line says what is not there."""
+    rows = [(0x1024, "orders_main"), (address, name)]
+    text = "".join(f"#{i}  0x{BIAS + at:016x} in {named} () from /opt/liborders.so\n" for i, (at, named) in enumerate(rows[::-1] if before else rows))
+    frames = json.loads(callsign.good("stack", "--json", "--no-search", "-i", library, stdin=text))["frames"]
+    frame = frames[0 if before else 1]
+    assert not frame["frames"]
+    want = {"module": "/opt/liborders.so", "address": f"{address:#x}", "reason": "the address is after the end of the function that starts before it"}
+    assert ({key: frame.get(key) for key in want} == want) == is_there
+    assert ("module" in frame) == is_there
+    filled = callsign.good("stack", "--in-place", "--no-search", "-i", library, stdin=text)
+    assert callsign.good("stack", "--in-place", "--no-search", "-i", library, stdin=filled) == filled
+
+
 BEYOND = {
     "coredump": "                #0  0x0000000000900004 n/a (app + 0x500004)\n",
     "minidump": " 0  app + 0x500004\n    rip = 0x0000000000900004\n",

@@ -307,15 +307,32 @@ bool stack_place_later(struct stack_places *places, struct stack_session *sessio
     return true;
 }
 
+/* Whether the image has this address, on a page with a function or between two. */
+static bool is_in_image(const struct csn_index *index, uint64_t addr) {
+    struct csn_index_info info;
+    struct csn_function last;
+    csn_index_get_info(index, &info, sizeof(info));
+    if (!info.function_count || csn_index_function(index, info.function_count - 1, &last, NULL) != CSN_OK) return false;
+    const uint64_t end = last.start + last.size;
+    return addr >= csn_index_image_base(index) && addr < end + (PAGE_SIZE - end % PAGE_SIZE) % PAGE_SIZE;
+}
+
+/* The line says which module it is, and nothing that is not so there: the index has no function at the place. */
+static bool is_beside_functions(const struct csn_index *index, const struct unplaced *item, uint64_t addr) {
+    return item->module != NO_MODULE && !item->symbol[0] && !has_function(index, item->flags, addr) && is_in_image(index, addr);
+}
+
 static bool place_as_others(struct stack_places *places, struct stack_session *session, const struct unplaced *item,
                             struct csn_str name) {
     const struct place *known = find_place(places, name);
     uint32_t module = known ? session_find_module(session, name) : NO_MODULE;
     const struct csn_index *index = module == NO_MODULE ? NULL : session_index(session, module);
     const struct csn_str symbol = { item->symbol, strlen(item->symbol) };
-    if (!index || !has_named_function(index, symbol, item->flags, item->pc - known->bias)) return false;
+    const uint64_t addr = known ? item->pc - known->bias : 0;
+    if (!index) return false;
+    if (!has_named_function(index, symbol, item->flags, addr) && !is_beside_functions(index, item, addr)) return false;
     struct csn_stack_frame *frame = &session->frames[item->frame];
-    *frame = (struct csn_stack_frame){ item->pc - known->bias, module, frame->flags | CSN_STACK_ADDRESS };
+    *frame = (struct csn_stack_frame){ addr, module, frame->flags | CSN_STACK_ADDRESS };
     return true;
 }
 
