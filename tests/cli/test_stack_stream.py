@@ -176,9 +176,14 @@ def test_a_file_that_is_not_there_does_not_stop_the_others(callsign, tmp_path):
     assert callsign.bad("stack", tmp_path / "gone") == f"callsign: {tmp_path}/gone: No such file or directory"
 
 
-def test_modules_without_index_are_searched_once(callsign):
+NAMED = "".join(f"/opt/app/libx{i % 1500}.so(+0x1139)[0x7f0000001139]\n--\n" for i in range(3000))
+MAPPED = "".join(f"{i:x}0000-{i:x}2000 r-xp 00001000 00:00 0 /opt/app/libx{i}.so\n" for i in range(0x7f0000, 0x7f0000 + 1500)) \
+    + "".join(f"#0  0x{0x7f0000 + i % 1500:x}1202 in ?? ()\n--\n" for i in range(3000))
+
+
+@pytest.mark.parametrize("text", [NAMED, MAPPED], ids=["named", "mapped"])
+def test_modules_without_index_are_searched_once(callsign, text):
     """However many there are: none of them is an open index that would have to be closed."""
-    text = "".join(f"/opt/app/libx{i % 1500}.so(+0x1139)[0x7f0000001139]\n--\n" for i in range(3000))
     for threads in ("1", "2"):
         done = callsign.run("stack", "--offline", "--no-cache", "--explain", "--threads", threads, stdin=text)
         assert done.stdout.count("there is no index for the module") == 3000

@@ -95,7 +95,7 @@ void session_clear_modules(struct stack_session *session) {
 bool session_add_module(struct stack_session *session, const struct module_names *names, uint64_t start, uint64_t end,
                         uint64_t bias, uint32_t *out) {
     if (!module_table_add(session->modules, names, start, end, bias, out)) return false;
-    if (start < end) session->is_stale = true;
+    session->has_new_range |= start < end;
     session->is_short = true;
     return true;
 }
@@ -224,8 +224,9 @@ static csn_status place_modules(struct stack_session *session, struct csn_error 
         session->is_stale = true;
     }
     if (!reserve_placed(session, session->modules->count)) return CSN_E_MEMORY;
-    csn_status status = session->is_stale ? place_all(session, err) : place_last(session, err);
+    csn_status status = session->is_stale || session->has_new_range ? place_all(session, err) : place_last(session, err);
     session->placed_count = session->modules->count;
+    session->has_new_range = false;
     session->is_stale = session->is_short = status < 0;
     return status;
 }

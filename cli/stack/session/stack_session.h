@@ -24,7 +24,8 @@ struct stack_session {
     char *own_text;                   /* the JSON that own_modules were read from */
     size_t own_text_size, own_text_capacity; /* a size of 0: not known */
     bool is_stale;                    /* the symbolicator does not have them yet */
-    bool is_short;                    /* it lacks the last ones, which have no range; the others are as it has them */
+    bool is_short;                    /* it lacks the last ones; the others are as it has them */
+    bool has_new_range;               /* one of those has a range: it may cover pcs of stacks before */
     struct csn_stack_frame *frames;
     struct frame_symbols frame_symbols; /* of frames without an address */
     struct profile_sample sample;       /* of the stack; no event: it is no sample */

@@ -64,6 +64,26 @@ static struct module_snapshot *take_snapshot(struct stack_session *session) {
     return NULL;
 }
 
+static bool has_pc_within(const struct part_item *item, const struct stack_module *module) {
+    for (size_t i = 0; item->kind == PART_STACK && i < item->frame_count; i++) {
+        const struct csn_stack_frame *frame = &item->frames[i];
+        /* The byte before or behind a pc may be the one that is looked up. */
+        if (!(frame->flags & CSN_STACK_ADDRESS) && frame->pc + 1 >= module->start && frame->pc <= module->end) return true;
+    }
+    return false;
+}
+
+/* Whether modules that came later would cover a pc of the part's stacks. */
+static bool would_change(const struct stack_part *part, const struct stack_session *session) {
+    const struct module_table *table = session->modules;
+    for (uint32_t k = part->latest->table.count; session->has_new_range && k < table->count; k++) {
+        if (table->items[k].start >= table->items[k].end) continue;
+        for (size_t i = 0; i < part->count; i++)
+            if (has_pc_within(&part->items[i], &table->items[k])) return true;
+    }
+    return false;
+}
+
 /* The modules of the session as they are now. */
 static struct module_snapshot *current_snapshot(struct stack_part *part, struct stack_session *session) {
     bool is_same = !session->is_stale && part->latest;
@@ -76,10 +96,11 @@ static struct module_snapshot *current_snapshot(struct stack_part *part, struct 
         session_trim(session);
         is_same = false;
     }
-    /* Stacks before do not mind modules that came later and have no range: a part with thousands of new names copies them once. */
-    if (is_same && part->latest_is_own) {
+    /* Stacks before do not mind modules that came later and cover none of their pcs: a part with thousands of new ones copies them
+     * once. */
+    if (is_same && part->latest_is_own && !would_change(part, session)) {
         if (!extend_snapshot(part->latest, session)) return NULL;
-        session->is_short = false;
+        session->is_short = session->has_new_range = false;
         return part->latest;
     }
     struct module_snapshot *snapshot = take_snapshot(session);
@@ -88,7 +109,7 @@ static struct module_snapshot *current_snapshot(struct stack_part *part, struct 
     part->latest = snapshot;
     part->latest_is_own = true;
     part->module_count += snapshot->table.count;
-    session->is_stale = session->is_short = false;
+    session->is_stale = session->is_short = session->has_new_range = false;
     return snapshot;
 }
 
@@ -201,7 +222,7 @@ static bool answer_item(const struct part_item *item, struct stack_session *sess
         session->modules = &item->modules->table;
         session->placings++;
     }
-    session->is_stale = session->is_short = false;
+    session->is_stale = session->is_short = session->has_new_range = false;
     session->frames = item->frames;
     session->frame_count = item->frame_count;
     session->frame_symbols = item->symbols;
