@@ -324,13 +324,14 @@ static bool read_other_line(struct perf_input *perf, struct csn_str line, uint64
     struct csn_str text = line_text(line);
     struct line_frame frame;
     enum line_kind kind;
-    const struct profile_sample head = perf->head;
-    perf->head.known = false;
     judge_unknown_line(perf, text);
-    if (!text.len && head.known && !perf->chain.count) { /* without frames */
+    if (!text.len && perf->head.known && !perf->chain.count) { /* without frames */
+        const struct profile_sample head = perf->head;
+        perf->head.known = false;
         perf_end_headed_sample(perf->frames.state);
         return add_perf_sample(perf, &head, 0);
     }
+    perf->head.known = false;
     if (!text.len) {
         const bool good = end_chain(perf);
         perf->frames.modules.line++; /* a chain behind an empty line is not of the head before it */
@@ -356,6 +357,7 @@ static bool read_held_line(struct perf_input *perf, struct csn_str next, uint64_
 }
 
 static bool read_perf_input_line(struct perf_input *perf, struct csn_str line, uint64_t number) {
+    if (perf->chain.count && line.ptr[0] == '\t') return append_chain(perf, line, number); /* as most lines are */
     const struct csn_str text = line_text(line);
     if (!read_held_line(perf, text, number - 1)) return false;
     if (!perf_may_head_chain(text)) return read_other_line(perf, line, number);

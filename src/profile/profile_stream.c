@@ -85,13 +85,17 @@ static csn_status inflate_some(struct csni_profile_stream *s, uint8_t *out, size
 static void close_inflater(struct csni_profile_stream *s) { (void)s; }
 #endif
 
+static csn_status read_into(struct csni_profile_stream *s, uint8_t *to, size_t size, size_t *out_size, struct csn_error *err) {
+    *out_size = 0;
+    CSNI_TRY(s->packed ? inflate_some(s, to, size, out_size, err) : s->source(s->context, to, size, out_size, err));
+    s->at_end = !*out_size;
+    return CSN_OK;
+}
+
 static csn_status read_some(struct csni_profile_stream *s, struct csn_error *err) {
-    size_t got = 0;
-    uint8_t *to = s->bytes + s->end;
-    const size_t free_size = s->capacity - s->end;
-    CSNI_TRY(s->packed ? inflate_some(s, to, free_size, &got, err) : s->source(s->context, to, free_size, &got, err));
+    size_t got;
+    CSNI_TRY(read_into(s, s->bytes + s->end, s->capacity - s->end, &got, err));
     s->end += got;
-    s->at_end = !got;
     return CSN_OK;
 }
 
@@ -177,8 +181,12 @@ csn_status csn_profile_inflater_create(const struct csn_allocator *allocator, cs
 
 csn_status csn_profile_inflater_read(void *inflater, void *bytes, size_t capacity, size_t *out_size, struct csn_error *err) {
     struct csni_profile_stream *s = &((struct csn_profile_inflater *)inflater)->stream;
-    CSNI_TRY(csni_profile_stream_need(s, 1, err));
     const size_t left = csni_profile_stream_left(s);
+    if (!left && !s->at_end && capacity) { /* not by way of the window */
+        CSNI_TRY(read_into(s, bytes, capacity, out_size, err));
+        s->off += *out_size;
+        return CSN_OK;
+    }
     *out_size = left < capacity ? left : capacity;
     if (*out_size) memcpy(bytes, csni_profile_stream_at(s), *out_size);
     csni_profile_stream_skip(s, *out_size);

@@ -530,7 +530,7 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
 bool perf_may_head_chain(struct csn_str line) {
     struct profile_sample head;
     struct line_scan s = scan_on(line);
-    return line.len && !strchr(" \t", line.ptr[0]) && !heads_chain(line) && perf_head_read(&s, &head) && head.event[0];
+    return line.len && line.ptr[0] != ' ' && line.ptr[0] != '\t' && !heads_chain(line) && perf_head_read(&s, &head) && head.event[0];
 }
 
 bool perf_begin_chain(void *state, struct csn_str line, struct csn_str chain_line) {
