@@ -156,8 +156,9 @@ static bool place_image(struct lookup_run *run, const struct lookup_values *valu
         return option_address("slide", values->slide, parse_slide, &run->target.slide);
     }
     if (!values->load_address) return true;
-    return option_address("load-address", values->load_address, parse_address_text, &load_addr)
-           && lookup_target_set_load_address(&run->target, index, load_addr);
+    if (!option_address("load-address", values->load_address, parse_address_text, &load_addr)) return false;
+    lookup_target_set_load_address(&run->target, index, load_addr);
+    return true;
 }
 
 static enum exit_code look_up_segments(struct lookup_run *run, const struct lookup_values *values, char **addresses, int count) {

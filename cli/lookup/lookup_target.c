@@ -40,17 +40,17 @@ static bool need_maps(struct lookup_target *target) {
 
 static struct csn_str str_of(const char *text) { return (struct csn_str){ text, strlen(text) }; }
 
-/* What the image says. An object file that holds an index in a section (GSYM of 2017) is not the image. */
-static bool read_image_base(const struct lookup_target *target, const char *path, uint64_t *out) {
+/* What the image says. An object file that holds an index in a section (GSYM of 2017) is not the image, nor is a PDB. */
+static bool read_image_base(const char *path, uint64_t *out) {
     struct csn_file *file;
     struct csn_identity identity = { .container = 0 };
     if (csn_file_open(path, &file, NULL) < 0) return false;
     const csn_status status = csn_identify_memory(csn_file_bytes(file), csn_file_size(file), &identity, sizeof identity, NULL);
     csn_file_close(file);
     *out = identity.image_base;
-    if (status == CSN_OK && !(identity.flags & CSN_IDENTITY_LINKED)) return false;
-    if (status == CSN_OK && identity.container == CSN_IDENTITY_PE) return true; /* which has no program headers */
-    return csn_process_maps_image_base(target->maps, str_of(path), out) == CSN_OK;
+    const uint32_t kind = identity.container;
+    const bool is_image = kind == CSN_IDENTITY_ELF || kind == CSN_IDENTITY_MACHO || kind == CSN_IDENTITY_PE;
+    return status == CSN_OK && is_image && identity.flags & CSN_IDENTITY_LINKED;
 }
 
 /* Images that can be loaded anywhere are linked at 0, or far above. A manifest (`index` NULL) has the first function alone. */
@@ -64,18 +64,13 @@ static uint64_t guess_image_base(const struct lookup_target *target, const struc
     return index || first >> 32 ? base : 0;
 }
 
-bool lookup_target_set_load_address(struct lookup_target *target, const struct csn_index *index, uint64_t load_addr) {
+void lookup_target_set_load_address(struct lookup_target *target, const struct csn_index *index, uint64_t load_addr) {
     uint64_t base;
     char *path = realpath(target->path, NULL);
-    if (!need_maps(target)) {
-        free(path);
-        return false;
-    }
-    if (!path || !read_image_base(target, path, &base)) base = guess_image_base(target, index, load_addr);
+    if (!path || !read_image_base(path, &base)) base = guess_image_base(target, index, load_addr);
     free(path);
     target->slide = load_addr - base;
     target->has_slide = true;
-    return true;
 }
 
 /* ---- a process ---- */

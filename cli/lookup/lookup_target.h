@@ -38,7 +38,7 @@ void lookup_target_deinit(struct lookup_target *target);
 
 /* The image's first byte was loaded at `load_addr`: from the headers of the image at target->path, or from where the
  * index begins. `index` NULL: it is in segments. */
-bool lookup_target_set_load_address(struct lookup_target *target, const struct csn_index *index, uint64_t load_addr);
+void lookup_target_set_load_address(struct lookup_target *target, const struct csn_index *index, uint64_t load_addr);
 /* The modules of a process, whose symbols are searched. False, with a message. */
 bool lookup_target_open_process(struct lookup_target *target, uint64_t pid, const char *maps_file, struct symbol_search *search);
 

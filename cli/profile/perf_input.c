@@ -1,5 +1,4 @@
 /* What `perf script` prints as a profile. Chains repeat themselves: one whose text was read before is known by a hash of it. */
-#define _GNU_SOURCE
 #include "profile/profile_input.h"
 
 #include <stdio.h>
@@ -304,16 +303,9 @@ static bool read_single_sample(struct perf_input *perf, const struct line_frame 
 }
 
 /* Comments, and records that say nothing of samples, such as those of lost events. */
-static bool is_known_rest(struct csn_str text) {
-    static const char record[] = "PERF_RECORD_";
-    return text.ptr[0] == '#' || memmem(text.ptr, text.len, record, sizeof(record) - 1);
-}
+static bool is_known_rest(struct csn_str text) { return text.ptr[0] == '#' || perf_has_record(text); }
 
 /* A line of which nothing is known heads a chain if one follows: it has a command alone, or an event. */
-static void note_unknown_line(struct perf_input *perf, uint64_t number) {
-    if (!perf->unknown_line) perf->unknown_line = number;
-}
-
 static void judge_unknown_line(struct perf_input *perf, struct csn_str next) {
     const bool is_head = next.len && next.ptr[0] == '\t' && !perf->chain.count;
     if (perf->unknown_line && !is_head) leave_out(&perf->unknown, perf->unknown_line);
@@ -342,7 +334,7 @@ static bool read_other_line(struct perf_input *perf, struct csn_str line, uint64
     if (!read_line(perf, text, false, &frame, &kind)) return false;
     const struct profile_sample *headed = perf_headed_sample(perf->frames.state);
     if (headed) perf->head = *headed;
-    if (kind == KIND_NONE && !is_known_rest(text)) note_unknown_line(perf, number);
+    if (kind == KIND_NONE && !is_known_rest(text)) perf->unknown_line = number;
     const bool begins_chain = kind == KIND_AHEAD || (kind == KIND_FIRST && !frame.by_maps);
     if (begins_chain && text.ptr[0] == ' ') return append_chain(perf, line, number);
     return kind != KIND_FIRST || read_single_sample(perf, &frame);

@@ -87,10 +87,7 @@ static bool is_folded_line(struct csn_str line) {
 }
 
 /* Of perf without doubt, and perhaps with a number at its end. */
-static bool is_line_of_perf(struct csn_str line) {
-    static const char record[] = "PERF_RECORD_";
-    return perf_may_head_chain(line) || memmem(line.ptr, line.len, record, sizeof(record) - 1);
-}
+static bool is_line_of_perf(struct csn_str line) { return perf_may_head_chain(line) || perf_has_record(line); }
 
 /* Protobuf begins with a line feed, and may have no NUL for long; but it has other control characters. */
 static bool is_text(const struct profile_head *head) {

@@ -2,6 +2,7 @@
 #ifndef CSNI_GUID_H
 #define CSNI_GUID_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,5 +14,7 @@ static inline size_t csni_guid_place(size_t i) { return i < 4 ? 3 - i : i < 8 ? 
 
 /* Writes an id's first 16 bytes, 0 where it has fewer: capitals and a NUL. */
 void csni_guid_text(const uint8_t *id, size_t size, char out[CSNI_GUID_DIGITS + 1]);
+/* The same of a UUID, as macOS has it: the bytes in their order. */
+void csni_uuid_text(const uint8_t *id, size_t size, char out[CSNI_GUID_DIGITS + 1]);
 
 #endif

@@ -376,20 +376,9 @@ static void put_threads(struct firefox_writer *w, uint32_t value) {
 
 /* ---- the whole ---- */
 
-static struct csn_str base_of(struct csn_str path) {
-    for (size_t i = path.len; i > 0; i--)
-        if (path.ptr[i - 1] == '/' || path.ptr[i - 1] == '\\') return (struct csn_str){ path.ptr + i, path.len - i };
-    return path;
-}
-
 /* Breakpad's form of a build id: its first 16 bytes as a GUID, or a UUID as it is, and an age of 0. */
 static struct csn_str breakpad_id(const struct profile_module *module, enum firefox_lib_kind kind, char out[34]) {
-    static const char digits[] = "0123456789ABCDEF";
-    csni_guid_text(module->build_id, module->build_id_size, out);
-    for (size_t i = 0; kind == LIBS_MACHO && i < CSNI_GUID_SIZE && i < module->build_id_size; i++) {
-        out[2 * i] = digits[module->build_id[i] >> 4];
-        out[2 * i + 1] = digits[module->build_id[i] & 15];
-    }
+    (kind == LIBS_MACHO ? csni_uuid_text : csni_guid_text)(module->build_id, module->build_id_size, out);
     out[CSNI_GUID_DIGITS] = '0';
     return (struct csn_str){ out, CSNI_GUID_DIGITS + 1 };
 }
@@ -397,7 +386,7 @@ static struct csn_str breakpad_id(const struct profile_module *module, enum fire
 /* What the input of a library tells; of anything else, what its path and build id do. A Windows image's code id is none of them. */
 static void put_lib(struct firefox_writer *w, uint32_t number) {
     const struct profile_module *module = &w->p->modules.items[number];
-    const struct csn_str path = csni_profile_str(w->p, module->path), base = base_of(path);
+    const struct csn_str path = csni_profile_str(w->p, module->path), base = csni_profile_base_name(path);
     const bool has_debug_name = module->is_lib && module->lib[LIB_DEBUG_NAME] != PROFILE_NONE;
     const enum firefox_lib_kind system = module->is_lib ? csni_firefox_system_kind(w->p, &w->p->system) : LIBS_UNKNOWN,
         kind = csni_firefox_lib_kind(system, path, has_debug_name ? csni_profile_str(w->p, module->lib[LIB_DEBUG_NAME]) : base);
@@ -446,7 +435,7 @@ static void put_meta(struct firefox_writer *w) {
     put(w, ",\"startTime\":");
     put_ms(w, w->start_ns);
     put(w, ",\"processType\":0,\"product\":");
-    put_string(w, p->inputs.count ? base_of(csni_profile_str(p, p->inputs.items[0].name)) : CSN_STR("profile"));
+    put_string(w, p->inputs.count ? csni_profile_base_name(csni_profile_str(p, p->inputs.items[0].name)) : CSN_STR("profile"));
     put(w, ",\"stackwalk\":1,\"debug\":false,\"version\":24,\"preprocessedProfileVersion\":");
     put_number(w, PROFILE_VERSION);
     put_system(w);

@@ -43,13 +43,7 @@ static void put_unknown(struct csni_buffer *line, const struct csn_profile *p, c
     uint64_t value = csni_profile_folded_place(p, location, is_caller, &is_in_file);
     if (is_in_file) csni_buffer_put(line, "[", 1);
     if (location->module != CSN_PROFILE_NO_MODULE) {
-        struct csn_str path = csni_profile_str(p, p->modules.items[location->module].path);
-        for (size_t i = path.len; i > 0; i--)
-            if (path.ptr[i - 1] == '/' || path.ptr[i - 1] == '\\') {
-                path = (struct csn_str){ path.ptr + i, path.len - i };
-                break;
-            }
-        put_folded_name(line, path);
+        put_folded_name(line, csni_profile_base_name(csni_profile_str(p, p->modules.items[location->module].path)));
         csni_buffer_put(line, is_in_file ? " <" : "+", is_in_file ? 2 : 1);
     }
     do *--at = digits[value & 15];

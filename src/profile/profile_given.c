@@ -9,12 +9,8 @@ static uint32_t stored_name(const struct profile_function *function) {
     return function->system_name ? function->system_name : function->name;
 }
 
-/* Of a path, in the way of any system. */
 static struct csn_str file_name(const struct csn_profile *p, uint32_t file) {
-    const struct csn_str path = csni_profile_str(p, file);
-    size_t at = path.len;
-    while (at && path.ptr[at - 1] != '/' && path.ptr[at - 1] != '\\') at--;
-    return (struct csn_str){ path.ptr + at, path.len - at };
+    return csni_profile_base_name(csni_profile_str(p, file));
 }
 
 static bool function_equals(const void *context, uint32_t number, const void *key) {

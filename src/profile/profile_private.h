@@ -172,6 +172,13 @@ static inline struct csn_str csni_profile_str(const struct csn_profile *profile,
     return profile->strings.items[string];
 }
 
+/* Of a path, in the way of any system. */
+static inline struct csn_str csni_profile_base_name(struct csn_str path) {
+    size_t at = path.len;
+    while (at && path.ptr[at - 1] != '/' && path.ptr[at - 1] != '\\') at--;
+    return (struct csn_str){ path.ptr + at, path.len - at };
+}
+
 /* profile_add.c: as the public functions, for strings that are numbered already. */
 csn_status csni_profile_string(struct csn_profile *profile, struct csn_str text, uint32_t *out, struct csn_error *err);
 /* As csn_profile_add_module(); `build_id_text` and `lib`: see struct profile_module. NULL: of no Firefox profile. */

@@ -299,10 +299,13 @@ static csn_status add_frame_line(struct symbolication *s, const struct csn_frame
     return csni_profile_push_line(s->p, &line, s->err);
 }
 
-/* A function that the index has by its symbol alone has no inlined calls there: those that the location has stay. */
+/* The index has the function by its symbol: it knows no line and no inlined call there. */
+static bool is_by_symbol(const struct csn_stack_answer *answer) { return answer->frame_count == 1 && !answer->frames[0].line; }
+
+/* Then those that the location has stay. */
 static csn_status keep_inlined(struct symbolication *s, const struct csn_stack_answer *answer,
                                const struct profile_location *from) {
-    if (answer->frame_count != 1 || answer->frames[0].line) return CSN_OK;
+    if (!is_by_symbol(answer)) return CSN_OK;
     for (uint32_t k = 0; k < from->line_count; k++) {
         const struct profile_line line = s->p->lines.items[from->first_line + k];
         if (line.inlined) CSNI_TRY(csni_profile_push_line(s->p, &line, s->err));
@@ -329,7 +332,7 @@ static bool is_named(const struct csn_stack_answer *answer) {
 /* Whether the input tells more of the location: an index that has the function by its symbol alone knows no line of it. */
 static csn_status has_better_input(struct symbolication *s, const struct csn_stack_answer *answer, uint32_t location, bool *out) {
     struct profile_function function = { .name = 0 };
-    *out = answer->frame_count == 1 && answer->candidate_count <= 1 && !answer->frames[0].line && !answer->frames[0].base.len;
+    *out = is_by_symbol(answer) && answer->candidate_count <= 1 && !answer->frames[0].base.len;
     if (!*out) return CSN_OK;
     CSNI_TRY(name_function(s, &answer->frames[0], &function));
     *out = csni_profile_given_line(&s->given, location, &function);

@@ -435,11 +435,19 @@ static enum line_kind chain_frame(struct perf_state *perf, bool open, struct lin
     return first ? KIND_FIRST : KIND_FRAME;
 }
 
+static const char RECORD[] = "PERF_RECORD_";
+
+bool perf_has_record(struct csn_str line) {
+    size_t at;
+    struct line_scan s = scan_on(line);
+    return scan_find(&s, RECORD, &at);
+}
+
 static bool read_record(struct perf_state *perf, struct stack_modules *modules, struct line_scan *s) {
     size_t at;
     bool is_first = true;
-    for (; scan_find(s, "PERF_RECORD_", &at); is_first = false) {
-        s->at = at + strlen("PERF_RECORD_");
+    for (; scan_find(s, RECORD, &at); is_first = false) {
+        s->at = at + sizeof(RECORD) - 1;
         if (scan_text(s, "MMAP2 ") || scan_text(s, "MMAP ")) {
             read_map(perf, modules, s);
             perf->has_maps = true;
