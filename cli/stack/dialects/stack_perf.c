@@ -20,6 +20,7 @@
  * the kernel was interrupted. */
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/perf_branches.h"
+#include "stack/dialects/perf_frame.h"
 #include "stack/dialects/perf_head.h"
 #include "stack/dialects/perf_threads.h"
 #include "stack/lines/line_scan.h"
@@ -48,126 +49,6 @@ struct perf_state {
     bool is_call_below;     /* the line that was searched for says that the frame above it is an inlined call */
 };
 
-static bool is_kernel(struct csn_str module) {
-    static const char open[] = "[kernel", guest[] = "[guest.kernel";
-    return (module.len >= sizeof(open) - 1 && memcmp(module.ptr, open, sizeof(open) - 1) == 0)
-           || (module.len >= sizeof(guest) - 1 && memcmp(module.ptr, guest, sizeof(guest) - 1) == 0);
-}
-
-/* "/path/app+0x1139", with -F +dsoff. */
-static void read_image_offset(struct line_frame *out) {
-    struct line_scan s = scan_on(out->module);
-    size_t plus;
-    uint64_t offset;
-    if (!scan_find_last(&s, '+', &plus) || !plus) return;
-    s.at = plus + 1;
-    if (!scan_hex(&s, &offset) || !scan_at_end(&s)) return;
-    out->module.len = plus;
-    if (out->module.ptr[0] == '/') out->value = offset;
-}
-
-/* "1139 area+0x19 (/path/app)", up to the end of the line. */
-static bool read_frame(struct line_scan *s, struct line_frame *out) {
-    size_t close, open, symbol_from, plus;
-    if (!scan_number(s, 16, &out->value) || !scan_char(s, ' ')) return false;
-    symbol_from = s->at;
-    struct csn_str line = s->line;
-    while (line.len && line.ptr[line.len - 1] == ' ') line.len--;
-    if (!line.len || line.ptr[line.len - 1] != ')') return false;
-    close = line.len - 1;
-    struct line_scan rest = { { line.ptr, close }, symbol_from };
-    if (!scan_find_last(&rest, '(', &open)) return false;
-    struct line_scan path = { { line.ptr, close }, symbol_from };
-    size_t slash;
-    if (scan_find(&path, " (/", &slash)) open = slash + 1;
-    struct line_scan unnamed = { { line.ptr, close }, symbol_from };
-    if (scan_text(&unnamed, "(/")) open = symbol_from;
-    if (open < symbol_from || line.ptr[open - 1] != ' ') return false;
-    out->module = (struct csn_str){ line.ptr + open + 1, close - open - 1 };
-    out->symbol = (struct csn_str){ line.ptr + symbol_from, open > symbol_from ? open - 1 - symbol_from : 0 };
-    struct line_scan name = { { line.ptr, open - 1 }, symbol_from };
-    if (open > symbol_from && scan_find_last(&name, '+', &plus)) {
-        struct line_scan offset = { name.line, plus + 1 };
-        out->symbol.len = plus - symbol_from;
-        out->has_symbol_offset = scan_hex(&offset, &out->symbol_offset) && scan_at_end(&offset);
-        if (!out->has_symbol_offset && scan_number(&offset, 10, &out->symbol_offset) && scan_at_end(&offset)) return false; /* bpftrace */
-    }
-    out->fill_at = symbol_from;
-    out->fill_end = open - 1;
-    out->pc = out->value;
-    s->at = line.len;
-    read_image_offset(out);
-    return out->module.len > 0;
-}
-
-/* "1139 area" or "1139", which perf writes in 16 columns, up to the end of the line. */
-static bool read_frame_without_image(struct line_scan *s, struct line_frame *out) {
-    enum { COLUMNS = 16 };
-    *out = (struct line_frame){ .site = SITE_PC };
-    if (!scan_number(s, 16, &out->value) || s->at < COLUMNS + 1) return false;
-    out->fill_at = out->fill_end = s->at;
-    if (!scan_char(s, ' ')) return scan_at_end(s);
-    struct line_scan name = *s;
-    size_t plus;
-    out->fill_at = s->at;
-    out->fill_end = s->line.len;
-    out->symbol = scan_rest(s);
-    if (scan_find_last(&name, '+', &plus)) {
-        struct line_scan offset = { name.line, plus + 1 };
-        out->has_symbol_offset = scan_hex(&offset, &out->symbol_offset) && scan_at_end(&offset);
-        if (out->has_symbol_offset) out->symbol.len = plus - s->at;
-        else if (scan_number(&offset, 10, &out->symbol_offset) && scan_at_end(&offset)) return false; /* bpftrace */
-    }
-    if (out->symbol.len && out->symbol.ptr[0] == '[') out->symbol.len = 0;
-    out->pc = out->value;
-    return true;
-}
-
-/* The name of a kernel's module, of "[nf_tables]" or "/lib/modules/6.1/nf_tables.ko.xz". */
-static bool kernel_module_name(struct csn_str module, struct csn_str *out) {
-    static const char suffix[] = ".ko";
-    if (module.len > 2 && module.ptr[0] == '[' && module.ptr[module.len - 1] == ']') {
-        *out = (struct csn_str){ module.ptr + 1, module.len - 2 };
-        return true;
-    }
-    *out = base_name_of(module);
-    for (size_t i = 1; i + sizeof(suffix) - 1 <= out->len; i++) {
-        if (memcmp(out->ptr + i, suffix, sizeof(suffix) - 1) != 0) continue;
-        out->len = i;
-        return true;
-    }
-    return false;
-}
-
-static bool is_vmlinux(struct csn_str module) {
-    static const char name[] = "vmlinux";
-    struct csn_str base = base_name_of(module);
-    return base.len >= sizeof(name) - 1 && memcmp(base.ptr, name, sizeof(name) - 1) == 0;
-}
-
-static bool is_unknown(struct csn_str text) {
-    static const char unknown[] = "[unknown]";
-    return text.len == sizeof(unknown) - 1 && memcmp(text.ptr, unknown, sizeof(unknown) - 1) == 0;
-}
-
-/* The kernel's frames are addresses, which it may have moved as a whole; its modules lie anywhere. */
-static void place_frame(struct line_frame *out, bool in_chain) {
-    static const char kernel[] = "vmlinux";
-    bool is_file = out->module.len && out->module.ptr[0] == '/', is_high = out->value >> 63;
-    struct csn_str name;
-    if (is_unknown(out->symbol)) out->symbol.len = 0;
-    out->site = in_chain && is_file ? SITE_FILE_OFFSET : SITE_PC;
-    out->flags = in_chain ? CSN_STACK_EITHER : CSN_STACK_EXACT;
-    if (is_kernel(out->module) || (is_high && (!out->module.len || is_vmlinux(out->module)))) {
-        out->module = (struct csn_str){ kernel, sizeof(kernel) - 1 };
-        out->site = SITE_ADDRESS;
-    } else if (is_high && out->has_symbol_offset && kernel_module_name(out->module, &name)) {
-        out->module = name;
-        out->value = out->symbol_offset;
-        out->site = SITE_SYMBOL;
-    }
-}
-
 static void read_map(struct perf_state *perf, struct stack_modules *modules, struct line_scan *s) {
     uint64_t pid, thread, start, size, offset;
     struct csn_str access;
@@ -194,61 +75,6 @@ static void read_map(struct perf_state *perf, struct stack_modules *modules, str
     stack_modules_add_mapping(modules, pid, &mapping);
 }
 
-/* The address of a sample alone stands after the event's name: the last ": " that a frame follows. */
-static bool read_single(struct line_scan *s, struct line_frame *out) {
-    for (size_t at = s->line.len; at > s->at + 2; at--) {
-        if (s->line.ptr[at - 1] != ' ' || s->line.ptr[at - 2] != ':') continue;
-        struct line_scan frame = { s->line, at };
-        scan_blanks(&frame);
-        return read_frame(&frame, out);
-    }
-    return false;
-}
-
-/* perf writes an address in 16 columns: where the next one from `from` on begins. */
-static bool find_padded_address(struct csn_str line, size_t from, size_t *out) {
-    enum { COLUMNS = 16, DIGITS_MIN = 5 };
-    for (size_t at = from; at < line.len; at++) {
-        size_t end = at, blank = at;
-        while (end < line.len && scan_digit_value(line.ptr[end]) < 16) end++;
-        if (end - at >= DIGITS_MIN && end >= COLUMNS && (end == line.len || line.ptr[end] == ' ')) {
-            while (blank && line.ptr[blank - 1] == ' ') blank--;
-            *out = at;
-            if (end - blank >= COLUMNS) return true;
-        }
-        while (end < line.len && line.ptr[end] != ' ') end++;
-        for (at = end; at + 1 < line.len && line.ptr[at + 1] == ' ';) at++;
-    }
-    return false;
-}
-
-static struct csn_str without_instruction(struct csn_str line) {
-    struct line_scan s = scan_on(line);
-    size_t at;
-    if (scan_find(&s, ") ilen: ", &at) || scan_find(&s, ") insn: ", &at)) line.len = at + 1;
-    return line;
-}
-
-/* A sample alone of which perf printed neither the process nor the time: its address is the last one in 16 columns.
- * Without an image, tables of other programs look alike. */
-static bool read_unheaded(const struct perf_state *perf, struct csn_str line, struct line_frame *out, size_t *out_at) {
-    struct csn_str text = without_instruction(line);
-    bool has_image = text.len && text.ptr[text.len - 1] == ')';
-    bool found = false;
-    if (!has_image && !perf->has_maps) return false;
-    for (size_t at = 0; find_padded_address(text, at, &at); at++) {
-        struct line_scan s = { text, at };
-        struct line_frame frame = { .site = SITE_PC };
-        bool good = has_image && read_frame(&s, &frame) && strchr("/[", frame.module.ptr[0]);
-        if (!good && perf->has_maps) good = (s.at = at, read_frame_without_image(&s, &frame));
-        if (!good) continue;
-        *out = frame;
-        *out_at = at;
-        found = true;
-    }
-    return found;
-}
-
 /* ---- heads ---- */
 
 /* The process of the thread may be known from lines before; else it is taken for the first one of its process. */
@@ -271,7 +97,7 @@ static void use_head_before(struct perf_state *perf, struct csn_str text) {
         use_head(perf, &head);
         return;
     }
-    if (find_padded_address(text, 0, &address)) text.len = address;
+    if (perf_find_padded_address(text, 0, &address)) text.len = address;
     if (perf_head_read_part(text, false, &head)) use_head(perf, &head);
 }
 
@@ -324,18 +150,18 @@ static void take_side(const struct perf_state *perf, const struct perf_branch_si
                                 .pid = sample_pid(perf), .fill_at = side->at, .fill_end = side->place_end, .end = side->end };
     const bool has_offset = out->module.len && out->module.ptr[0] == '/';
     const uint64_t value = out->value;
-    if (has_offset) read_image_offset(out); /* of dsoff */
+    if (has_offset) perf_frame_read_offset(out); /* of dsoff */
     if (side->symbol.len || side->is_unknown) {
         out->value = value;
         out->site = SITE_SYMBOL;
         out->flags = CSN_STACK_EXACT;
         if (side->is_unknown) out->symbol = CSN_STR("[unknown]");
-        if (is_kernel(out->module)) out->module = CSN_STR("vmlinux");
+        if (perf_is_kernel(out->module)) out->module = CSN_STR("vmlinux");
         return;
     }
     out->pc = value;
     if (has_offset && out->value != value) out->site = SITE_FILE_OFFSET;
-    else place_frame(out, false);
+    else perf_frame_place(out, false);
     if (out->site == SITE_PC) out->site = address_site(perf, out);
     out->flags = CSN_STACK_EXACT;
 }
@@ -353,11 +179,11 @@ static enum line_kind read_branches(struct perf_state *perf, struct csn_str line
     size_t at;
     use_head_before(perf, head.line);
     while (head.line.len && strchr(" \t", head.line.ptr[head.line.len - 1])) head.line.len--;
-    bool has_address = read_single(&head, out);
+    bool has_address = perf_frame_read_single(&head, out);
     head.at = 0;
-    if (!has_address) has_address = read_unheaded(perf, head.line, out, &at);
+    if (!has_address) has_address = perf_frame_read_unheaded(head.line, perf->has_maps, out, &at);
     if (has_address) {
-        place_frame(out, false);
+        perf_frame_place(out, false);
         out->by_maps = true;
         out->pid = sample_pid(perf);
         out->end = first;
@@ -377,18 +203,13 @@ static bool read_instruction(const struct perf_state *perf, struct csn_str line,
     if (!scan_number(&s, 16, &out->value) || s.at != DIGITS + 1 || !scan_char(&s, '\t')) return false;
     out->pc = out->value;
     out->fill_at = out->fill_end = line.len;
-    place_frame(out, false);
+    perf_frame_place(out, false);
     out->by_maps = true;
     out->pid = sample_pid(perf);
     return true;
 }
 
 /* ---- lines ---- */
-
-static bool is_inlined(struct csn_str module) {
-    static const char inlined[] = "inlined";
-    return module.len == sizeof(inlined) - 1 && memcmp(module.ptr, inlined, sizeof(inlined) - 1) == 0;
-}
 
 /* "  main.c:12" */
 static bool is_source_line(struct csn_str line) {
@@ -414,7 +235,7 @@ static enum search_step search(void *state, struct csn_str line) {
 static enum line_kind chain_frame(struct perf_state *perf, bool open, struct line_frame *out) {
     perf->after_frame = true;
     /* The frame that it was inlined into brings it along. */
-    if (is_inlined(out->module) || (!out->module.len && perf->is_call_below)) {
+    if (perf_is_inlined(out->module) || (!out->module.len && perf->is_call_below)) {
         perf->inlined_at = out->value;
         return KIND_INSIDE;
     }
@@ -423,10 +244,10 @@ static enum line_kind chain_frame(struct perf_state *perf, bool open, struct lin
     bool first = perf->after_head || !open;
     bool from_kernel = !first && perf->in_kernel;
     perf->after_head = false;
-    perf->in_kernel = out->value >> 63 || is_kernel(out->module); /* in the lower half: 32 bits, s390 */
+    perf->in_kernel = out->value >> 63 || perf_is_kernel(out->module); /* in the lower half: 32 bits, s390 */
     /* The kernel was entered there, by an interrupt or a system call, and nobody called it. */
     bool entered = from_kernel && !perf->in_kernel;
-    place_frame(out, true);
+    perf_frame_place(out, true);
     out->by_maps = perf->is_certain || perf->has_maps;
     out->pid = sample_pid(perf);
     if (first || entered) out->flags = CSN_STACK_EXACT;
@@ -461,14 +282,14 @@ static bool read_record(struct perf_state *perf, struct stack_modules *modules, 
 
 static enum line_kind read_alone(struct perf_state *perf, struct csn_str line, struct line_frame *out) {
     size_t at;
-    if (!read_unheaded(perf, line, out, &at)) return KIND_NONE;
+    if (!perf_frame_read_unheaded(line, perf->has_maps, out, &at)) return KIND_NONE;
     struct profile_sample head;
     perf->sample = (struct profile_sample){ .known = false };
     if (perf_head_read_part((struct csn_str){ line.ptr, at }, false, &head)) {
         use_head(perf, &head);
         out->sample = &perf->sample;
     }
-    place_frame(out, false);
+    perf_frame_place(out, false);
     perf->alone = perf->sample_used = out->by_maps = true;
     out->pid = sample_pid(perf);
     return KIND_FIRST;
@@ -499,7 +320,7 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
     if (scan_peek(&s) == '\t' || (scan_peek(&s) == ' ' && !perf->alone && (open || perf->after_head))) {
         scan_blanks(&s);
         struct line_scan bare = s;
-        if (read_frame(&s, out) || read_frame_without_image(&bare, out)) {
+        if (perf_frame_read(&s, out) || perf_frame_read_without_image(&bare, out)) {
             if (needs_search(perf, out)) return KIND_AHEAD;
             believe_head(perf, line);
             return chain_frame(perf, open, out);
@@ -524,12 +345,12 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
     }
     perf->perhaps = perf->sample;
     perf->perhaps_at = modules->line;
-    s.line = without_instruction(line);
+    s.line = perf_without_instruction(line);
     size_t at;
-    if (!read_single(&s, out) && !read_unheaded(perf, line, out, &at)) return KIND_NONE;
+    if (!perf_frame_read_single(&s, out) && !perf_frame_read_unheaded(line, perf->has_maps, out, &at)) return KIND_NONE;
     perf->sample_used = perf->after_frame = perf->alone = true;
     out->sample = &perf->sample;
-    place_frame(out, false);
+    perf_frame_place(out, false);
     out->by_maps = true;
     out->pid = sample_pid(perf);
     return KIND_FIRST;
