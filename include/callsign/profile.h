@@ -213,8 +213,8 @@ struct csn_profile_sizes {
     uint64_t lost_lines;         /* lines and columns that do not fit into 32 bits: they are not known */
     uint64_t sums_cut;           /* additions of values, by readers and writers, whose sums have more than 64 bits: such a sum is
                                   * the largest number of its sign */
-    uint64_t attributes_left_out; /* of OTLP: attributes that are lists, maps or bytes, or not of samples and resources, links,
-                                  * scopes and ids, which nothing keeps */
+    uint64_t attributes_left_out; /* of OTLP: attributes that are lists, maps or bytes, or neither of samples and resources nor those
+                                  * that stand for fields of pprof, links, names of scopes and ids, which nothing keeps */
 };
 CSN_API void csn_profile_get_sizes(const struct csn_profile *profile, struct csn_profile_sizes *out);
 

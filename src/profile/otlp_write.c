@@ -1,5 +1,6 @@
 /* OTLP out: of each resource a profile for each type of values, then the dictionary. */
 #include "base/core/sort.h"
+#include "profile/otlp_pprof.h"
 #include "profile/profile_out.h"
 #include "profile/profile_places.h"
 #include "profile/profile_used.h"
@@ -20,6 +21,9 @@ struct otlp_writer {
     uint32_t *attributes;        /* by label of the profile: its index; those of build ids come behind */
     uint32_t attribute_count, label_count;
     uint32_t build_id_key, thread_keys[THREAD_KEYS]; /* strings */
+    uint32_t pprof_keys[OTLP_PPROF_KEYS]; /* strings */
+    uint32_t flags[OTLP_PPROF_KEYS][2];   /* by key of a truth value, and value: indexes of attributes; 0: none yet */
+    uint32_t profile_attributes[OTLP_PPROF_KEYS], profile_attribute_count; /* the same of all profiles */
     uint32_t (*threads)[THREAD_KEYS]; /* by thread: indexes of attributes; 0: not known */
     struct sample_order *order;  /* samples of one resource stand together */
 };
@@ -127,6 +131,11 @@ static size_t put_samples(struct otlp_writer *w, size_t first, size_t end, uint3
     return at;
 }
 
+static void put_indexes(struct otlp_writer *w, struct csni_buffer *message, uint32_t number, const uint32_t *indexes, size_t count) {
+    for (size_t i = 0; i < count; i++) csni_proto_put_varint(&w->inner, indexes[i]);
+    if (count) csni_proto_put_message(message, number, &w->inner);
+}
+
 /* Of the samples at the places [first, end). The first resource has a profile for each type, the others where they have samples. */
 static void put_profile(struct otlp_writer *w, size_t first, size_t end, uint32_t type, struct csni_buffer *scope) {
     const struct csn_profile *p = w->p;
@@ -139,6 +148,7 @@ static void put_profile(struct otlp_writer *w, size_t first, size_t end, uint32_
     csni_proto_put_number(&w->profile, 4, (uint64_t)p->duration_ns);
     if (p->period_type || p->period_unit) put_value_type(w, 5, p->period_type, p->period_unit);
     csni_proto_put_number(&w->profile, 6, (uint64_t)p->period);
+    put_indexes(w, &w->profile, 11, w->profile_attributes, w->profile_attribute_count);
     csni_proto_put_message(scope, 2, &w->profile);
 }
 
@@ -182,16 +192,25 @@ static csn_status order_samples(struct otlp_writer *w, struct csn_error *err) {
     return status;
 }
 
+/* A KeyValue, as field `number` of the message. */
+static void put_key_value(struct otlp_writer *w, uint32_t number, const struct profile_label *label) {
+    put_text_value(&w->profile, utf8_text(w, label->key)); /* the key is a field of the same number */
+    put_label_value(w, &w->inner, label);
+    csni_proto_put_message(&w->profile, 2, &w->inner);
+    csni_proto_put_message(&w->message, number, &w->profile);
+}
+
 static void put_resource_attributes(struct otlp_writer *w, uint32_t resource, struct csni_buffer *out) {
     const struct profile_label_set *set = &w->p->label_sets.items[resource];
-    for (uint32_t k = 0; k < set->count; k++) {
-        const struct profile_label *label = &w->p->labels.items[set->first + k];
-        put_text_value(&w->profile, utf8_text(w, label->key)); /* the key is a field of the same number */
-        put_label_value(w, &w->inner, label);
-        csni_proto_put_message(&w->profile, 2, &w->inner);
-        csni_proto_put_message(&w->message, 1, &w->profile);
-    }
+    for (uint32_t k = 0; k < set->count; k++) put_key_value(w, 1, &w->p->labels.items[set->first + k]);
     if (set->count) csni_proto_put_message(out, 1, &w->message);
+}
+
+static void put_scope(struct otlp_writer *w, struct csni_buffer *out) {
+    const struct profile_label type = { .key = w->pprof_keys[OTLP_DEFAULT_TYPE], .text = w->p->default_type };
+    if (!type.text) return;
+    put_key_value(w, 3, &type);
+    csni_proto_put_message(out, 1, &w->message);
 }
 
 /* ---- the dictionary ---- */
@@ -233,33 +252,72 @@ static void put_labels(struct otlp_writer *w) {
     }
 }
 
+static void put_comments(struct otlp_writer *w) {
+    enum { LIST = 5 };
+    struct csni_buffer list = { .alloc = w->p->alloc };
+    for (size_t i = 0; i < w->p->comments.count; i++) {
+        put_text_value(&w->inner, utf8_text(w, w->p->comments.items[i]));
+        csni_proto_put_message(&list, 1, &w->inner);
+    }
+    csni_proto_put_message(&w->inner, LIST, &list);
+    csni_buffer_deinit(&list);
+    w->profile_attributes[w->profile_attribute_count++] = put_attribute(w, w->pprof_keys[OTLP_COMMENT], 0);
+}
+
+static void put_profile_text(struct otlp_writer *w, uint32_t key, uint32_t text) {
+    if (!text) return;
+    put_text_value(&w->inner, utf8_text(w, text));
+    w->profile_attributes[w->profile_attribute_count++] = put_attribute(w, w->pprof_keys[key], 0);
+}
+
+/* Before the profiles, which refer to them by index. */
+static void put_profile_attributes(struct otlp_writer *w) {
+    if (w->p->comments.count) put_comments(w);
+    put_profile_text(w, OTLP_DROP_FRAMES, w->p->drop_frames);
+    put_profile_text(w, OTLP_KEEP_FRAMES, w->p->keep_frames);
+    put_profile_text(w, OTLP_DOC_URL, w->p->doc_url);
+}
+
+/* The attribute of a truth value of pprof. */
+static uint32_t put_flag(struct otlp_writer *w, uint32_t key, bool value) {
+    enum { BOOL = 2 };
+    uint32_t *const index = &w->flags[key][value];
+    if (*index) return *index;
+    put_number_value(&w->inner, BOOL, value);
+    return *index = put_attribute(w, w->pprof_keys[key], 0);
+}
+
+/* What is known of its locations is told, also that it is not, where the input did. */
 static void put_mapping(struct otlp_writer *w, uint32_t number) {
     const struct profile_module *module = &w->p->modules.items[number];
     char digits[PROFILE_ID_DIGITS];
-    uint32_t attribute = 0;
+    uint32_t attributes[1 + OTLP_KNOWN_KEYS], count = 0;
     const struct csn_str id =
         module->build_id_text ? utf8_text(w, module->build_id_text) : csni_profile_build_id(w->p, module, digits);
     if (id.len) {
         put_text_value(&w->inner, id);
-        attribute = put_attribute(w, w->build_id_key, 0);
+        attributes[count++] = put_attribute(w, w->build_id_key, 0);
+    }
+    for (uint32_t i = 0; i < OTLP_KNOWN_KEYS; i++) {
+        const bool is_known = w->used.module_known[number] >> i & 1;
+        if (is_known || !(module->known & MODULE_BY_LOCATIONS)) attributes[count++] = put_flag(w, i, is_known);
     }
     const bool mapped = module->start || module->end;
     csni_proto_put_number(&w->message, 1, module->start);
     csni_proto_put_number(&w->message, 2, mapped ? module->end : csni_profile_module_end(&w->used, number));
     csni_proto_put_number(&w->message, 3, module->file_off);
     csni_proto_put_number(&w->message, 4, string_index(w, module->path));
-    if (attribute) {
-        csni_proto_put_varint(&w->inner, attribute);
-        csni_proto_put_message(&w->message, 5, &w->inner);
-    }
+    put_indexes(w, &w->message, 5, attributes, count);
     csni_proto_put_message(&w->dictionary, 1, &w->message);
 }
 
 static void put_location(struct otlp_writer *w, size_t i) {
     const struct profile_location *location = &w->p->locations.items[i];
+    const uint32_t folded = location->flags & LOCATION_FOLDED ? put_flag(w, OTLP_IS_FOLDED, true) : 0;
     if (location->module != CSN_PROFILE_NO_MODULE) csni_proto_put_number(&w->message, 1, w->used.modules[location->module]);
     if (location->kind != CSN_PROFILE_AT_NAME) csni_proto_put_number(&w->message, 2, csni_profile_mapped_place(w->p, location));
     csni_profile_put_lines(&w->message, 3, &w->inner, w->p, &w->used, location);
+    put_indexes(w, &w->message, 4, &folded, folded != 0);
     csni_proto_put_message(&w->dictionary, 2, &w->message);
 }
 
@@ -315,6 +373,7 @@ static size_t put_resource(struct otlp_writer *w, size_t first) {
     size_t end = first;
     while (end < count && w->order[end].resource == w->order[first].resource) end++;
     if (first < count) put_resource_attributes(w, w->order[first].resource, &resource);
+    put_scope(w, &scope);
     for (uint32_t type = 0; type < w->p->value_count; type++) put_profile(w, first, end, type, &scope);
     csni_proto_put_message(&resource, 2, &scope);
     csni_proto_put_message(&w->all, 1, &resource);
@@ -326,6 +385,7 @@ static size_t put_resource(struct otlp_writer *w, size_t first) {
 static void put_all(struct otlp_writer *w) {
     size_t at = 0;
     put_labels(w);
+    put_profile_attributes(w);
     csni_proto_put_message(&w->dictionary, 7, &w->message); /* stack 0 */
     number_stacks(w);
     do at = put_resource(w, at); /* also without samples */
@@ -340,12 +400,14 @@ static csn_status prepare(struct otlp_writer *w, struct csn_error *err) {
                                         [PROCESS_NAME] = "process.executable.name" };
     CSNI_TRY(csni_profile_string(w->p, CSN_STR("process.executable.build_id.gnu"), &w->build_id_key, err));
     for (uint32_t k = 0; k < THREAD_KEYS; k++) CSNI_TRY(csni_profile_string(w->p, csni_str(keys[k]), &w->thread_keys[k], err));
+    for (uint32_t k = 0; k < OTLP_PPROF_KEYS; k++)
+        CSNI_TRY(csni_profile_string(w->p, csni_str(csni_otlp_pprof_keys[k]), &w->pprof_keys[k], err));
     CSNI_TRY(order_samples(w, err));
     w->label_count = (uint32_t)w->p->labels.count + 1;
     w->attributes = csni_alloc_zeroed(w->p->alloc, w->label_count, sizeof *w->attributes);
     w->threads = csni_alloc_zeroed(w->p->alloc, w->p->threads.count, sizeof *w->threads);
     if (!w->attributes || !w->threads) return csni_fail_memory(err, w->label_count * sizeof *w->attributes);
-    return csni_profile_used_init(&w->used, w->p, false, err);
+    return csni_profile_used_init(&w->used, w->p, true, err);
 }
 
 csn_status csni_otlp_write(struct csn_profile *p, bool json, struct profile_out *out, struct csn_error *err) {

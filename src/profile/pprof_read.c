@@ -403,9 +403,7 @@ static csn_status resolve_module(struct pprof_reader *r, uint64_t id, uint32_t *
     const size_t count = r->p->modules.count;
     CSNI_TRY(csni_profile_hex_module(r->p, csni_profile_str(r->p, path), csni_profile_str(r->p, text), mapping->start, mapping->end,
                                      mapping->file_off, out, r->err));
-    struct profile_module *module = &r->p->modules.items[*out];
-    /* One of several inputs: what all of them know. */
-    module->known = *out == count ? mapping->known : module->known & (mapping->known | MODULE_BY_LOCATIONS);
+    csni_profile_note_known(&r->p->modules.items[*out], *out == count, mapping->known);
     return CSN_OK;
 }
 
@@ -521,10 +519,11 @@ static csn_status resolve_rest(struct pprof_reader *r) {
     CSNI_TRY(keep_first(r, r->drop_frames, "the names of frames to drop", &p->drop_frames));
     CSNI_TRY(keep_first(r, r->keep_frames, "the names of frames to keep", &p->keep_frames));
     CSNI_TRY(keep_first(r, r->doc_url, "the address of the documentation", &p->doc_url));
+    const size_t known = p->comments.count;
     for (size_t i = 0; i < r->comments.count; i++) {
         uint32_t text;
         CSNI_TRY(string_of(r, r->comments.items[i], "a comment", &text));
-        if (!csni_vec_push(&p->comments, text)) return fail_memory(r);
+        CSNI_TRY(csni_profile_add_comment(p, text, known, r->err));
     }
     return CSN_OK;
 }

@@ -9,7 +9,6 @@ struct pprof_writer {
     struct profile_out *out;
     struct profile_used used;
     struct csni_buffer field, message, inner;
-    uint32_t *shown;             /* by module: what all of its locations show, MODULE_ */
 };
 
 static uint32_t string_number(struct pprof_writer *w, uint32_t string) {
@@ -70,8 +69,7 @@ static void put_module(struct pprof_writer *w, uint32_t number) {
     csni_proto_put_number(&w->message, 5, string_number(w, module->path));
     if (module->build_id_size || module->build_id_text)
         csni_proto_put_number(&w->message, 6, string_number(w, build_id_string(w, module)));
-    const uint32_t known = module->known | (module->known & MODULE_BY_LOCATIONS ? w->shown[number] : 0);
-    for (uint32_t i = 0; i < 4; i++) csni_proto_put_number(&w->message, FIRST_KNOWN + i, known >> i & 1);
+    for (uint32_t i = 0; i < 4; i++) csni_proto_put_number(&w->message, FIRST_KNOWN + i, w->used.module_known[number] >> i & 1);
     end_field(w, 3);
 }
 
@@ -102,31 +100,9 @@ static void put_number(struct pprof_writer *w, uint32_t number, uint64_t value) 
     w->field.size = 0;
 }
 
-static uint32_t location_shows(const struct csn_profile *p, const struct profile_location *location) {
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < location->line_count; i++) {
-        const struct profile_line *line = &p->lines.items[location->first_line + i];
-        const struct profile_function *function = &p->functions.items[line->function];
-        shown |= (function->name ? MODULE_FUNCTIONS : 0u) | (function->file ? MODULE_FILES : 0u) | (line->line ? MODULE_LINES : 0u);
-    }
-    return shown;
-}
-
-/* pprof looks up nothing in a mapping that has one of them: they must hold for each location. */
-static void find_what_is_shown(struct pprof_writer *w) {
-    const struct csn_profile *p = w->p;
-    for (size_t i = 0; i < p->locations.count; i++)
-        if (w->used.locations[i] && p->locations.items[i].module != CSN_PROFILE_NO_MODULE)
-            w->shown[p->locations.items[i].module] = MODULE_FUNCTIONS | MODULE_FILES | MODULE_LINES;
-    for (size_t i = 0; i < p->locations.count; i++)
-        if (w->used.locations[i] && p->locations.items[i].module != CSN_PROFILE_NO_MODULE)
-            w->shown[p->locations.items[i].module] &= location_shows(p, &p->locations.items[i]);
-}
-
 /* Ids ascend, as the tables of readers expect. */
 static void put_tables(struct pprof_writer *w) {
     const struct csn_profile *p = w->p;
-    find_what_is_shown(w);
     for (size_t i = 0; i < w->used.module_count; i++) put_module(w, w->used.module_order[i]);
     for (size_t i = 0; i < p->locations.count; i++)
         if (w->used.locations[i]) put_location(w, i);
@@ -162,17 +138,13 @@ csn_status csni_pprof_write(struct csn_profile *p, struct profile_out *out, stru
     /* Build ids become strings, which must be there before strings are numbered. */
     for (uint32_t i = 0; i < p->modules.count && !w.field.failed; i++) build_id_string(&w, &p->modules.items[i]);
     csn_status status = w.field.failed ? csni_fail_memory(err, 0) : csni_profile_used_init(&w.used, p, true, err);
-    w.shown = csni_alloc_zeroed(p->alloc, p->modules.count + 1, sizeof *w.shown);
-    if (status == CSN_OK && w.shown) {
+    if (status == CSN_OK) {
         for (uint32_t i = 0; i < p->value_count; i++) put_type(&w, 1, p->value_types[i].type, p->value_types[i].unit);
         for (size_t i = 0; i < p->samples.count; i++) put_sample(&w, i);
         put_tables(&w);
         put_rest(&w);
         if (w.field.failed || w.message.failed || w.inner.failed) status = csni_fail_memory(err, w.field.size);
-    } else if (status == CSN_OK) {
-        status = csni_fail_memory(err, p->modules.count);
     }
-    csni_free(p->alloc, w.shown, (p->modules.count + 1) * sizeof *w.shown);
     csni_profile_used_deinit(&w.used);
     csni_buffer_deinit(&w.field);
     csni_buffer_deinit(&w.message);

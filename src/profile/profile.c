@@ -41,7 +41,7 @@ csn_status csn_profile_create(const struct csn_profile_options *given, struct cs
     p->nodes.alloc = p->labels.alloc = p->label_sets.alloc = p->threads.alloc = p->samples.alloc = p->values.alloc = alloc;
     p->inputs.alloc = p->missing.alloc = p->comments.alloc = p->parts.alloc = alloc;
     p->string_table.alloc = p->module_table.alloc = p->function_table.alloc = p->location_table.alloc = alloc;
-    p->node_table.alloc = p->thread_table.alloc = p->sample_table.alloc = p->label_table.alloc = alloc;
+    p->node_table.alloc = p->thread_table.alloc = p->sample_table.alloc = p->label_table.alloc = p->comment_table.alloc = alloc;
     p->flags = options.flags;
     p->value_stride = 1;
     p->weight_scale = 1;
@@ -58,7 +58,8 @@ csn_status csn_profile_create(const struct csn_profile_options *given, struct cs
 void csn_profile_destroy(struct csn_profile *p) {
     if (!p) return;
     struct csni_profile_table *tables[] = { &p->string_table, &p->module_table, &p->function_table, &p->location_table,
-                                            &p->node_table, &p->thread_table, &p->sample_table, &p->label_table };
+                                            &p->node_table, &p->thread_table, &p->sample_table, &p->label_table,
+                                            &p->comment_table };
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) csni_profile_table_deinit(tables[i]);
     csni_vec_deinit(&p->strings);
     csni_vec_deinit(&p->modules);

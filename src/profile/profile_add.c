@@ -94,6 +94,23 @@ csn_status csn_profile_set_default_type(struct csn_profile *p, uint32_t value_ty
     return CSN_OK;
 }
 
+static bool comment_equals(const void *context, uint32_t number, const void *key) {
+    const struct csn_profile *p = context;
+    return p->comments.items[number] == *(const uint32_t *)key;
+}
+
+csn_status csni_profile_add_comment(struct csn_profile *p, uint32_t comment, size_t known, struct csn_error *err) {
+    const uint64_t hash = csni_hash_u64(comment);
+    uint32_t first;
+    const bool is_there = csni_profile_table_find(&p->comment_table, hash, comment_equals, p, &comment, &first);
+    if (is_there && first < known) return CSN_OK;
+    const uint32_t number = (uint32_t)p->comments.count;
+    if (is_full(number)) return fail_count(err, "comments");
+    if (!csni_vec_push(&p->comments, comment) || (!is_there && !csni_profile_table_add(&p->comment_table, hash, number)))
+        return csni_fail_memory(err, sizeof comment);
+    return CSN_OK;
+}
+
 /* ---- modules ---- */
 
 static bool module_equals(const void *context, uint32_t number, const void *key) {

@@ -146,14 +146,14 @@ struct csn_profile {
     CSNI_VEC(struct profile_input) inputs;
     CSNI_VEC(uint32_t) missing;                    /* modules without an index */
     struct csni_profile_table string_table, module_table, function_table, location_table, node_table, thread_table, sample_table,
-        label_table;
+        label_table, comment_table;
     struct profile_value_type value_types[PROFILE_VALUE_TYPES_MAX];
     uint32_t value_count, value_stride;            /* count <= stride; stride > 0 */
     bool counts_samples;                           /* there was no type: the first one is "samples", 1 for each */
     uint32_t period_type, period_unit, default_type; /* strings */
     uint32_t drop_frames, keep_frames, doc_url;      /* the same: expressions and an address that pprof's readers use */
     int64_t time_ns, duration_ns, period;
-    CSNI_VEC(uint32_t) comments;
+    CSNI_VEC(uint32_t) comments;                     /* strings */
     struct profile_system system;
     uint64_t samples_read, left_out, attributes_left_out, lost_lines, weight_scale, sums_cut;
 };
@@ -200,6 +200,12 @@ csn_status csni_profile_thread(struct csn_profile *profile, const struct profile
                                struct csn_error *err);
 csn_status csni_profile_label_set(struct csn_profile *profile, const struct profile_label *labels, size_t count, uint32_t *out,
                                   struct csn_error *err);
+/* What an input says to know of all locations of a module, MODULE_: of several inputs, what all of them know. */
+static inline void csni_profile_note_known(struct profile_module *module, bool is_new, uint32_t known) {
+    module->known = is_new || known & MODULE_BY_LOCATIONS ? known : module->known & (known | MODULE_BY_LOCATIONS);
+}
+/* A comment, a string, unless it is among the first `known` ones: those of other inputs, as pprof merges them. */
+csn_status csni_profile_add_comment(struct csn_profile *profile, uint32_t comment, size_t known, struct csn_error *err);
 /* Of several inputs, as pprof merges them: the earliest time, all durations, and the longest period of those of the first type. */
 void csni_profile_add_times(struct csn_profile *profile, const struct profile_times *times);
 /* The values of a sample with this row, all 0 if it is new. They stay where they are until the next sample. NULL: no memory, or

@@ -67,6 +67,31 @@ static void number_modules(struct profile_used *u, const struct csn_profile *p) 
         if (u->modules[i]) u->module_order[u->modules[i] - 1] = (uint32_t)i;
 }
 
+static uint32_t location_shows(const struct csn_profile *p, const struct profile_location *location) {
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < location->line_count; i++) {
+        const struct profile_line *line = &p->lines.items[location->first_line + i];
+        const struct profile_function *function = &p->functions.items[line->function];
+        shown |= (function->name ? MODULE_FUNCTIONS : 0u) | (function->file ? MODULE_FILES : 0u) | (line->line ? MODULE_LINES : 0u);
+    }
+    return shown;
+}
+
+/* What the input says, and what each location shows: pprof looks up nothing in a mapping that has one of them. */
+static void find_what_is_known(struct profile_used *u, const struct csn_profile *p) {
+    enum { SHOWN = MODULE_FUNCTIONS | MODULE_FILES | MODULE_LINES, ALL = SHOWN | MODULE_INLINES };
+    for (size_t i = 0; i < p->locations.count; i++)
+        if (u->locations[i] && p->locations.items[i].module != CSN_PROFILE_NO_MODULE)
+            u->module_known[p->locations.items[i].module] = SHOWN;
+    for (size_t i = 0; i < p->locations.count; i++)
+        if (u->locations[i] && p->locations.items[i].module != CSN_PROFILE_NO_MODULE)
+            u->module_known[p->locations.items[i].module] &= location_shows(p, &p->locations.items[i]);
+    for (size_t i = 0; i < p->modules.count; i++) {
+        const uint32_t told = p->modules.items[i].known;
+        u->module_known[i] = ((told & MODULE_BY_LOCATIONS ? u->module_known[i] : 0) | told) & ALL;
+    }
+}
+
 /* Names that become equal are one string. */
 static csn_status replace_strings(struct profile_used *u, struct csn_profile *p, struct csn_error *err) {
     const uint32_t count = (uint32_t)p->strings.count;
@@ -99,9 +124,10 @@ csn_status csni_profile_used_init(struct profile_used *u, struct csn_profile *p,
     u->modules = new_numbers(u, 3, p->modules.count);
     u->strings = new_numbers(u, 4, p->strings.count);
     u->module_order = new_numbers(u, 5, p->modules.count);
+    u->module_known = new_numbers(u, 6, p->modules.count);
     u->module_last = csni_alloc_zeroed(u->alloc, p->modules.count + 1, sizeof *u->module_last);
     if (!u->module_last || !u->nodes || !u->locations || !u->functions || !u->modules || !u->strings ||
-        !u->module_order || csni_profile_used_string(u, 0) == UINT32_MAX) {
+        !u->module_order || !u->module_known || csni_profile_used_string(u, 0) == UINT32_MAX) {
         csni_profile_used_deinit(u);
         return csni_fail_memory(err, p->nodes.count * sizeof *u->nodes);
     }
@@ -111,12 +137,13 @@ csn_status csni_profile_used_init(struct profile_used *u, struct csn_profile *p,
     u->location_count = number_marked(u->locations, p->locations.count);
     u->function_count = number_marked(u->functions, p->functions.count);
     number_modules(u, p);
+    find_what_is_known(u, p);
     return CSN_OK;
 }
 
 void csni_profile_used_deinit(struct profile_used *u) {
-    uint32_t *const numbers[] = { u->nodes, u->locations, u->functions, u->modules, u->strings, u->module_order };
-    for (size_t i = 0; i < 6; i++) csni_free(u->alloc, numbers[i], u->sizes[i] * sizeof(uint32_t));
+    uint32_t *const numbers[] = { u->nodes, u->locations, u->functions, u->modules, u->strings, u->module_order, u->module_known };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) csni_free(u->alloc, numbers[i], u->sizes[i] * sizeof(uint32_t));
     csni_free(u->alloc, u->module_last, u->sizes[5] * sizeof *u->module_last);
     csni_vec_deinit(&u->string_order);
     csni_vec_deinit(&u->replaced);

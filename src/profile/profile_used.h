@@ -18,7 +18,8 @@ struct profile_used {
     CSNI_VEC(struct replaced_string) replaced; /* by string */
     uint32_t *module_order;      /* modules by their new number */
     uint64_t *module_last;       /* by module: the last location in it that is used */
-    size_t sizes[6];
+    uint32_t *module_known;      /* by module: what is known of all of its locations, MODULE_ without MODULE_BY_LOCATIONS */
+    size_t sizes[7];
 };
 
 /* `keeps_mappings`: also the modules with a place in memory in which no location is. The profile may get strings: formats have

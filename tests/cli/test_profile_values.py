@@ -588,7 +588,7 @@ def test_labels_and_build_ids_are_utf8(callsign, tmp_path, middle):
     data, _ = profile_of(callsign, tmp_path, source, middle)
     if middle == "m.otlp":
         texts = [text.decode() for entry in dict_of(dict_of(data)[2][0])[6] for value in dict_of(entry).get(2, []) for text in dict_of(value).get(1, [])]  # of attributes
-        assert texts == ["v\ufffd", "id\ufffd"]
+        assert texts == ["v\ufffd", "drop\ufffd", "id\ufffd"]
     profile = Pprof(profile_of(callsign, tmp_path, data, "out.pb")[0])
     assert [labels for _, _, labels in profile.samples] == [[("k\ufffd", "v\ufffd"), ("k\ufffd", 7)]]
     assert [m["build_id"] for m in profile.mappings.values()] == ["id\ufffd"]
