@@ -1,5 +1,6 @@
-/* Any bytes as a profile: first byte: how samples are kept, and which format. Invariant: what was read is written in
- * every format, and pprof and OTLP read back with the same number of distinct stacks with samples. */
+/* Any bytes as a profile: first byte: how samples are kept, which format, and whether it comes twice. Invariant: what was read is
+ * written in every format, and pprof and OTLP read back with the same number of distinct stacks with samples. The same input again
+ * brings no location. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,14 +66,26 @@ static void write_and_read(struct csn_profile *profile, uint32_t format) {
     csn_bytes_free(&bytes);
 }
 
+static csn_status read_again(struct csn_profile *profile, uint32_t format, const uint8_t *bytes, size_t size) {
+    struct csn_profile_sizes one, two;
+    csn_profile_get_sizes(profile, &one);
+    csn_status status = read_bytes(profile, format, bytes, size, 4096);
+    csn_profile_get_sizes(profile, &two);
+    require(status < 0 || (two.locations == one.locations && two.samples == 2 * one.samples));
+    return status;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const uint32_t formats[] = { CSN_PROFILE_DETECT, CSN_PROFILE_PPROF, CSN_PROFILE_OTLP, CSN_PROFILE_FIREFOX };
     struct csn_profile_counts counts;
     struct csn_store *store;
     if (size < 1) return 0;
-    struct csn_profile *profile = new_profile(data[0] & 1 ? CSN_PROFILE_EVERY_SAMPLE : data[0] & 64 ? CSN_PROFILE_UNIX_TIMES : 0);
+    const uint32_t merge = data[0] & 128 ? CSN_PROFILE_MERGE_INPUTS : 0;
+    struct csn_profile *profile =
+        new_profile(merge | (data[0] & 1 ? CSN_PROFILE_EVERY_SAMPLE : data[0] & 64 ? CSN_PROFILE_UNIX_TIMES : 0));
     const uint32_t read_as = data[0] & 16 ? CSN_PROFILE_OTLP_JSON : data[0] & 32 ? CSN_PROFILE_LEGACY : formats[data[0] >> 1 & 3];
     csn_status status = read_bytes(profile, read_as, data + 1, size - 1, data[0] & 8 ? 7 : 65536);
+    if (status == CSN_OK && merge) status = read_again(profile, read_as, data + 1, size - 1);
     if (status == CSN_OK) {
         require(csn_store_create(NULL, &store, NULL) == CSN_OK);
         require(csn_profile_symbolicate(profile, store, NULL, &counts, NULL) == CSN_OK);

@@ -246,6 +246,7 @@ static enum exit_code run_profile(const void *given, char **operands, int operan
     }
     if (to->output == CSN_PROFILE_FIREFOX || to->output == CSN_PROFILE_PERF_SCRIPT) create.flags = CSN_PROFILE_EVERY_SAMPLE;
     if (to->output == CSN_PROFILE_OTLP || to->output == CSN_PROFILE_OTLP_JSON) create.flags = CSN_PROFILE_UNIX_TIMES;
+    if (to->output != CSN_PROFILE_HTML) create.flags |= CSN_PROFILE_MERGE_INPUTS;
     if (csn_profile_create(&create, &profile, NULL) < 0) {
         cli_error_memory("a profile");
         return EXIT_FAILED;

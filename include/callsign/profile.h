@@ -44,8 +44,10 @@ CSN_API void csn_profile_options_init(struct csn_profile_options *options);
 enum {
     CSN_PROFILE_EVERY_SAMPLE = 1, /* keep each sample's thread and time instead of adding samples up: for output to
                                   * CSN_PROFILE_FIREFOX. Costs 32 bytes and one number for each value type a sample */
-    CSN_PROFILE_UNIX_TIMES = 2   /* the same for those samples only whose Unix time the input tells, as OTLP and Firefox
+    CSN_PROFILE_UNIX_TIMES = 2,  /* the same for those samples only whose Unix time the input tells, as OTLP and Firefox
                                   * profiles do: for output to CSN_PROFILE_OTLP. Others of one thread are added up */
+    CSN_PROFILE_MERGE_INPUTS = 4 /* samples of different inputs that differ in nothing else are added up, but for those that are kept
+                                  * with their time. CSN_PROFILE_HTML does not tell the inputs apart then */
 };
 
 /* Creates an empty profile. `options` may be NULL. The caller releases *out with csn_profile_destroy().
@@ -86,7 +88,7 @@ CSN_API uint32_t csn_profile_detect(const void *bytes, size_t size);
  * For programs that read other formats. Strings are copied. Each function returns CSN_OK, CSN_E_LIMIT (more than 2^32 - 2
  * things of a kind), CSN_E_ARGUMENT (a number that does not exist), CSN_E_UNSUPPORTED (unknown flags or fields) or CSN_E_MEMORY. */
 
-/* Begins an input. Samples of different inputs are never added up. */
+/* Begins an input. Samples of different inputs are not added up without CSN_PROFILE_MERGE_INPUTS. */
 CSN_API csn_status csn_profile_begin_input(struct csn_profile *profile, struct csn_str name, struct csn_error *err);
 
 /* What the values of samples are, such as "samples" in "count". *out is its place among a sample's values. The same type

@@ -93,7 +93,8 @@ static csn_status read_attribute(struct otlp_reader *r, struct csni_span bytes) 
     struct otlp_attribute attribute = { .label = { .kind = LABEL_EMPTY } };
     struct proto_field field;
     while (csni_proto_next(&c, &field)) {
-        if (field.number == 1 && field.type == PROTO_VARINT) CSNI_TRY(csni_otlp_string_of(r, field.value, bytes, &attribute.label.key));
+        if (field.number == 1 && field.type == PROTO_VARINT)
+            CSNI_TRY(csni_otlp_string_of(r, field.value, bytes, &attribute.label.key));
         if (field.number == 3) CSNI_TRY(csni_otlp_string_of(r, field.value, bytes, &attribute.label.unit));
         if (field.number != 2 || field.type != PROTO_BYTES) continue;
         CSNI_TRY(csni_otlp_read_value(r, field.bytes, &attribute.label));

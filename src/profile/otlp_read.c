@@ -8,8 +8,10 @@
 static csn_status read_numbers(struct otlp_reader *r, const struct proto_field *field, bool fixed) {
     struct csni_cursor packed = csni_cursor_at(field->bytes, false);
     uint64_t value = field->value;
-    if (field->type != PROTO_BYTES)
-        return (fixed ? csni_vec_push(&r->times, value) : csni_vec_push(&r->values, (int64_t)value)) ? CSN_OK : csni_otlp_fail_memory(r);
+    if (field->type != PROTO_BYTES) {
+        const bool added = fixed ? csni_vec_push(&r->times, value) : csni_vec_push(&r->values, (int64_t)value);
+        return added ? CSN_OK : csni_otlp_fail_memory(r);
+    }
     while (packed.p < packed.end) {
         value = fixed ? csni_cursor_u64(&packed) : csni_cursor_uleb(&packed);
         if (packed.failed) return csni_otlp_fail_message(r, "a list of numbers", &packed);

@@ -131,7 +131,8 @@ static size_t put_samples(struct otlp_writer *w, size_t first, size_t end, uint3
     return at;
 }
 
-static void put_indexes(struct otlp_writer *w, struct csni_buffer *message, uint32_t number, const uint32_t *indexes, size_t count) {
+static void put_indexes(struct otlp_writer *w, struct csni_buffer *message, uint32_t number, const uint32_t *indexes,
+                        size_t count) {
     for (size_t i = 0; i < count; i++) csni_proto_put_varint(&w->inner, indexes[i]);
     if (count) csni_proto_put_message(message, number, &w->inner);
 }

@@ -491,7 +491,7 @@ static csn_status resolve_labels(struct pprof_reader *r) {
         if (status == CSN_OK && !csni_vec_push(&sets, number)) status = fail_memory(r);
     }
     for (size_t i = r->first_sample; i < r->p->samples.count && status == CSN_OK; i++)
-        r->p->samples.items[i].labels = sets.items[r->p->samples.items[i].labels];
+        if (!csni_profile_relabel_sample(r->p, i, sets.items[r->p->samples.items[i].labels])) status = fail_memory(r);
     csni_vec_deinit(&sets);
     return status;
 }

@@ -32,7 +32,8 @@ csn_status csn_profile_create(const struct csn_profile_options *given, struct cs
     struct csn_profile_options options = CSN_PROFILE_OPTIONS_INIT;
     if (given) CSNI_TRY(csni_options_copy(&options, sizeof options, given, given->struct_size, err));
     CSNI_TRY(csni_check_reserved("csn_profile_options.reserved", options.reserved, err));
-    const uint32_t unknown = options.flags & ~(uint32_t)(CSN_PROFILE_EVERY_SAMPLE | CSN_PROFILE_UNIX_TIMES);
+    const uint32_t known = CSN_PROFILE_EVERY_SAMPLE | CSN_PROFILE_UNIX_TIMES | CSN_PROFILE_MERGE_INPUTS;
+    const uint32_t unknown = options.flags & ~known;
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown flags 0x%x for a profile", unknown);
     const struct csn_allocator *alloc = csni_allocator_or_default(options.allocator);
     struct csn_profile *p = csni_alloc_zeroed(alloc, 1, sizeof *p);

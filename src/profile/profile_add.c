@@ -208,6 +208,21 @@ static uint64_t location_hash(const struct csn_profile *p, const struct profile_
     return hash;
 }
 
+bool csni_profile_find_location(const struct csn_profile *p, const struct profile_location *location, uint32_t *out) {
+    return csni_profile_table_find(&p->location_table, location_hash(p, location), location_equals, p, location, out);
+}
+
+bool csni_profile_list_location(struct csn_profile *p, uint32_t number) {
+    return csni_profile_table_add(&p->location_table, location_hash(p, &p->locations.items[number]), number);
+}
+
+void csni_profile_cut_locations(struct csn_profile *p, size_t count) {
+    for (; p->locations.count > count; p->locations.count--) {
+        const size_t last = p->locations.count - 1;
+        csni_profile_table_remove(&p->location_table, location_hash(p, &p->locations.items[last]), (uint32_t)last);
+    }
+}
+
 static csn_status check_location(const struct csn_profile *p, const struct csn_profile_location *given, struct csn_error *err) {
     if (given->module != CSN_PROFILE_NO_MODULE && given->module >= p->modules.count)
         return fail_number(err, "module", given->module, p->modules.count);
@@ -221,13 +236,12 @@ static csn_status end_location(struct csn_profile *p, const struct csn_profile_l
     const struct profile_location location = { .module = given->module, .kind = given->kind, .flags = given->flags,
                                                .value = given->value, .first_line = (uint32_t)first_line,
                                                .line_count = (uint32_t)(p->lines.count - first_line) };
-    const uint64_t hash = location_hash(p, &location);
-    if (csni_profile_table_find(&p->location_table, hash, location_equals, p, &location, out)) {
+    if (csni_profile_find_location(p, &location, out)) {
         p->lines.count = first_line;
         return CSN_OK;
     }
     CSNI_TRY(csni_profile_push_location(p, &location, out, err));
-    return csni_profile_table_add(&p->location_table, hash, *out) ? CSN_OK : csni_fail_memory(err, sizeof location);
+    return csni_profile_list_location(p, *out) ? CSN_OK : csni_fail_memory(err, sizeof location);
 }
 
 static csn_status push_frame(struct csn_profile *p, const struct csn_profile_frame *frame, bool inlined, struct csn_error *err) {
@@ -284,9 +298,18 @@ static bool node_equals(const void *context, uint32_t number, const void *key) {
     return a->caller == b->caller && a->location == b->location;
 }
 
+static uint64_t node_hash(const struct profile_node *node) {
+    return csni_hash_u64((uint64_t)node->caller << 32 | node->location);
+}
+
+void csni_profile_cut_nodes(struct csn_profile *p, size_t count) {
+    for (; p->nodes.count > count; p->nodes.count--)
+        csni_profile_table_remove(&p->node_table, node_hash(&p->nodes.items[p->nodes.count - 1]), (uint32_t)p->nodes.count - 1);
+}
+
 csn_status csni_profile_child(struct csn_profile *p, uint32_t caller, uint32_t location, uint32_t *out, struct csn_error *err) {
     const struct profile_node node = { caller, location };
-    const uint64_t hash = csni_hash_u64((uint64_t)caller << 32 | location);
+    const uint64_t hash = node_hash(&node);
     if (csni_profile_table_find(&p->node_table, hash, node_equals, p, &node, out)) return CSN_OK;
     const uint32_t number = (uint32_t)p->nodes.count;
     if (is_full(number)) return fail_count(err, "stacks");
@@ -371,14 +394,37 @@ static bool sample_equals(const void *context, uint32_t number, const void *key)
     return a->stack == b->stack && a->labels == b->labels && a->thread == b->thread && a->input == b->input;
 }
 
+static uint64_t sample_hash(const struct profile_sample_row *row) {
+    return csni_hash_u64(((uint64_t)row->stack << 32 | row->labels) ^ (uint64_t)row->input << 24) ^ csni_hash_u64(row->thread);
+}
+
+/* Whether the values of equal samples are those of one. */
+static bool is_added_up(const struct csn_profile *p, const struct profile_sample_row *row) {
+    return !(p->flags & CSN_PROFILE_EVERY_SAMPLE || (p->flags & CSN_PROFILE_UNIX_TIMES && row->time_ns));
+}
+
+bool csni_profile_relabel_sample(struct csn_profile *p, size_t i, uint32_t labels) {
+    struct profile_sample_row *row = &p->samples.items[i];
+    if (row->labels == labels) return true;
+    csni_profile_table_remove(&p->sample_table, sample_hash(row), (uint32_t)i);
+    row->labels = labels;
+    return !is_added_up(p, row) || csni_profile_table_add(&p->sample_table, sample_hash(row), (uint32_t)i);
+}
+
+void csni_profile_cut_samples(struct csn_profile *p, size_t count) {
+    for (; p->samples.count > count; p->samples.count--)
+        csni_profile_table_remove(&p->sample_table, sample_hash(&p->samples.items[p->samples.count - 1]),
+                                  (uint32_t)p->samples.count - 1);
+    p->values.count = count * p->value_stride;
+}
+
 int64_t *csni_profile_sample(struct csn_profile *p, const struct profile_sample_row *given, struct csn_error *err) {
     struct profile_sample_row row = *given;
-    const bool every = p->flags & CSN_PROFILE_EVERY_SAMPLE || (p->flags & CSN_PROFILE_UNIX_TIMES && row.time_ns);
+    const bool every = !is_added_up(p, &row);
     uint32_t number;
     p->samples_read++;
     if (!csni_profile_keeps_threads(p)) row.thread = 0;
-    const uint64_t hash =
-        csni_hash_u64(((uint64_t)row.stack << 32 | row.labels) ^ (uint64_t)row.input << 24) ^ csni_hash_u64(row.thread);
+    const uint64_t hash = sample_hash(&row);
     if (!every) {
         row.time_ns = 0;
         if (csni_profile_table_find(&p->sample_table, hash, sample_equals, p, &row, &number))
@@ -412,7 +458,7 @@ csn_status csn_profile_add_sample(struct csn_profile *p, const struct csn_profil
     if (!p->value_count && !sample->value_count) CSNI_TRY(count_samples(p, err));
     if (sample->value_count > p->value_count) return fail_number(err, "value type", sample->value_count - 1, p->value_count);
     if (!p->inputs.count) CSNI_TRY(csn_profile_begin_input(p, CSN_STR(""), err));
-    row.input = (uint32_t)p->inputs.count - 1;
+    if (!(p->flags & CSN_PROFILE_MERGE_INPUTS) || p->flags & CSN_PROFILE_EVERY_SAMPLE) row.input = (uint32_t)p->inputs.count - 1;
     if (!(p->flags & CSN_PROFILE_EVERY_SAMPLE)) row.time_ns = 0; /* of whatever clock: no Unix time */
     if (csni_profile_keeps_threads(p)) {
         struct profile_thread thread = { .pid = sample->pid, .tid = sample->tid };

@@ -145,6 +145,7 @@ struct csn_profile {
     CSNI_VEC(int64_t) values;                      /* value_stride for each sample */
     CSNI_VEC(struct profile_input) inputs;
     CSNI_VEC(uint32_t) missing;                    /* modules without an index */
+    size_t listed_locations;                       /* the first ones, all of which are in the table, or equal ones */
     struct csni_profile_table string_table, module_table, function_table, location_table, node_table, thread_table, sample_table,
         label_table, comment_table;
     struct profile_value_type value_types[PROFILE_VALUE_TYPES_MAX];
@@ -191,6 +192,14 @@ csn_status csni_profile_add_location(struct csn_profile *profile, const struct c
                                      uint32_t start_line, uint32_t *out, struct csn_error *err);
 /* A line more of the location that is being made: its lines stand one behind the other. */
 csn_status csni_profile_push_line(struct csn_profile *profile, const struct profile_line *line, struct csn_error *err);
+/* The first of the listed locations that is equal. */
+bool csni_profile_find_location(const struct csn_profile *profile, const struct profile_location *location, uint32_t *out);
+/* Has it found. False: no memory. */
+bool csni_profile_list_location(struct csn_profile *profile, uint32_t number);
+/* Takes all away but the first `count`; what they were stays in memory until others come. Lines stay. */
+void csni_profile_cut_locations(struct csn_profile *profile, size_t count);
+void csni_profile_cut_nodes(struct csn_profile *profile, size_t count);
+void csni_profile_cut_samples(struct csn_profile *profile, size_t count);
 /* A location of its own, even if there is an equal one. */
 csn_status csni_profile_push_location(struct csn_profile *profile, const struct profile_location *location, uint32_t *out,
                                       struct csn_error *err);
@@ -208,6 +217,8 @@ static inline void csni_profile_note_known(struct profile_module *module, bool i
 csn_status csni_profile_add_comment(struct csn_profile *profile, uint32_t comment, size_t known, struct csn_error *err);
 /* Of several inputs, as pprof merges them: the earliest time, all durations, and the longest period of those of the first type. */
 void csni_profile_add_times(struct csn_profile *profile, const struct profile_times *times);
+/* Another set of labels for a sample, though another may have become equal. False: no memory. */
+bool csni_profile_relabel_sample(struct csn_profile *profile, size_t sample, uint32_t labels);
 /* The values of a sample with this row, all 0 if it is new. They stay where they are until the next sample. NULL: no memory, or
  * too many samples. */
 int64_t *csni_profile_sample(struct csn_profile *profile, const struct profile_sample_row *row, struct csn_error *err);

@@ -1,4 +1,5 @@
 /* Which format an input has, and who reads it. */
+#include "profile/profile_merge.h"
 #include "profile/profile_read.h"
 
 #include <string.h>
@@ -186,9 +187,10 @@ csn_status csn_profile_read(struct csn_profile *p, uint32_t format, struct csn_s
     struct csni_profile_stream stream;
     CSNI_TRY(csn_profile_begin_input(p, name, err));
     CSNI_TRY(csni_profile_stream_open(&stream, p->alloc, source, context, err));
+    const struct profile_before before = csni_profile_before_input(p);
     csn_status status = read_stream(p, format, &stream, err);
     csni_profile_stream_close(&stream);
-    return status;
+    return status < 0 ? status : csni_profile_merge_input(p, &before, err);
 }
 
 /* ---- files ---- */

@@ -19,6 +19,8 @@ typedef bool csni_profile_equal(const void *context, uint32_t number, const void
 
 void csni_profile_table_deinit(struct csni_profile_table *table);
 bool csni_profile_table_grow(struct csni_profile_table *table);
+/* A number that the table may have. */
+void csni_profile_table_remove(struct csni_profile_table *table, uint64_t hash, uint32_t number);
 
 static inline bool csni_profile_table_find(const struct csni_profile_table *table, uint64_t hash, csni_profile_equal *equal,
                                            const void *context, const void *key, uint32_t *out) {

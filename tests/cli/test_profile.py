@@ -1035,6 +1035,55 @@ def test_several_inputs(callsign, symbols, tmp_path):
     assert names[("other", "start")] == [5, 0] and names[("inner", "outer", "main")] == [2, 500000]
 
 
+@pytest.mark.parametrize("kind", ["pb", "otlp", "otlp.json", "json", "perf", "folded"])
+@pytest.mark.parametrize("output", ["pb", "otlp"])
+def test_what_inputs_share_is_once(callsign, symbols, tmp_path, kind, output):
+    """Each input brought locations and stacks of its own, and each was looked up; samples stood as often as there were inputs."""
+    convert(callsign, symbols, tmp_path, PERF, f"a.{kind}")
+    made = {}
+    for count in (1, 2, 3):
+        callsign.good("profile", *[tmp_path / f"a.{kind}"] * count, "-o", tmp_path / f"x.{output}", "--no-search", "-s", symbols)
+        callsign.good("profile", tmp_path / f"x.{output}", "-o", tmp_path / "y.pb", "--no-search")
+        made[count] = Pprof((tmp_path / "y.pb").read_bytes())
+    for count, profile in made.items():
+        assert profile.names() == {names: [count * value for value in values] for names, values in made[1].names().items()} and len(profile.names()) == 2
+        assert profile.locations == made[1].locations and profile.mappings == made[1].mappings
+        if output == "pb" or kind in ("pb", "folded"):  # with Unix times each sample stays
+            assert len(profile.samples) == len(made[1].samples)
+
+
+def test_labels_that_inputs_share(callsign, tmp_path):
+    """Numbers of strings, and so of labels, are others in each input."""
+    mapping = (0x1000, 0x9000, 0, "/nowhere/app", "")
+    inputs = [pprof([([0x1100], [1]), ([0x1100], [2]), ([0x1200], [4])], [mapping], labels={1: [("k", "v")], 2: [("k", "v"), ("a", "b")]}),
+              pprof([([0x1200], [8]), ([0x1100], [16]), ([0x1100], [32]), ([0x1100], [64])], [mapping], labels={0: [("a", "b")], 1: [("k", "v")], 2: [("x", "y")]}),
+              pprof([([0x1200], [128]), ([0x1100], [256]), ([0x1100], [512])], [mapping], labels={0: [("k", "v"), ("a", "b")], 1: [("x", "y")]})]
+    for i, data in enumerate(inputs):
+        (tmp_path / f"{i}.pb").write_bytes(data)
+    callsign.good("profile", *[tmp_path / f"{i}.pb" for i in range(3)], "-o", tmp_path / "x.pb", "--no-search")
+    samples = Pprof((tmp_path / "x.pb").read_bytes()).samples
+    assert sorted((stack[0]["address"], labels, values[0]) for stack, values, labels in samples) == [
+        (0x1100, [], 1 + 64 + 512), (0x1100, [("k", "v")], 2 + 16), (0x1100, [("x", "y")], 32 + 256),
+        (0x1200, [("a", "b")], 8), (0x1200, [("k", "v"), ("a", "b")], 4 + 128)]
+
+
+@pytest.mark.parametrize("kinds", [("pb", "otlp"), ("json", "pb"), ("perf", "pb"), ("otlp", "perf", "pb")])
+def test_inputs_of_several_kinds_share(callsign, symbols, tmp_path, kinds):
+    for kind in kinds:
+        convert(callsign, symbols, tmp_path, PERF, f"a.{kind}")
+    callsign.good("profile", *[tmp_path / f"a.{kind}" for kind in kinds], "-o", tmp_path / "x.pb", "--no-search", "-s", symbols)
+    names = Pprof((tmp_path / "x.pb").read_bytes()).names()
+    assert names["inner", "outer", "main"][0] == 2 * len(kinds)
+    assert sum(values[0] for values in names.values()) == 3 * len(kinds)
+
+
+def test_inputs_of_a_page_stay_apart(callsign, symbols, tmp_path):
+    for name in ("a.pb", "b.pb"):
+        convert(callsign, symbols, tmp_path, PERF, name)
+    callsign.good("profile", tmp_path / "a.pb", tmp_path / "b.pb", "-o", tmp_path / "x.html", "--no-search", "-s", symbols)
+    assert re.search(r'"inputs":\["[^"]*a.pb","[^"]*b.pb"\]', (tmp_path / "x.html").read_text())
+
+
 def test_standard_input(callsign, tmp_path, symbols):
     callsign.good("profile", "-", "-o", tmp_path / "out.folded", "--no-search", "-s", symbols, stdin=PERF)
     assert "main;outer;inner 2\n" in (tmp_path / "out.folded").read_text()

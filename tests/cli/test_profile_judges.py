@@ -108,6 +108,36 @@ def test_go_tool_pprof(judged, tmp_path):
     assert "shapes::Shape::area" in top and "(inline)" in top
 
 
+def raw_samples(tmp_path, path):
+    """{(frames of a stack, labels): values}, how many samples, and how many locations, as pprof reads them."""
+    text = go_pprof(tmp_path, "-raw", "-symbolize=none", path)
+    samples, _, rest = text.split("Samples:\n")[1].partition("Locations\n")
+    frames, found = {}, {}
+    for line in rest.split("Mappings\n")[0].splitlines():
+        head = re.match(r"\s+(\d+): (0x\w+)(.*)", line)
+        number = head[1] if head else number
+        frames[number] = frames.get(number, "") + (head[2] + head[3] if head else line).removesuffix("()")  # no stored name
+    lines = [line for line in samples.splitlines()[1:] if ": " in line and not line.startswith(" " * 16)]
+    for line in lines:
+        values, _, numbers = line.partition(":")
+        key = tuple(re.sub(r" M=\d+", "", frames[n]) for n in numbers.split())
+        found[key] = [a + b for a, b in zip(found.get(key, [0] * 9), map(int, values.split()))]
+    return found, len(lines), len(frames)
+
+
+def test_merged_as_pprof_merges(callsign, judged, tmp_path):
+    """Samples and locations that several inputs share are one: each input brought its own."""
+    other = tmp_path / "other.pb"
+    other.write_bytes(table_profile({}))
+    inputs = [judged[1], judged[1], other, judged[1], other]
+    subprocess.run([*find_pprof(), "-proto", "-symbolize=none", "-output", tmp_path / "theirs.pb", *inputs], check=True, capture_output=True,
+                   env={**os.environ, "GOTOOLCHAIN": "local", "HOME": str(tmp_path), "PPROF_TMPDIR": str(tmp_path)})
+    callsign.good("profile", *inputs, "-o", tmp_path / "ours.pb", "--no-search")
+    callsign.good("profile", judged[1], "-o", tmp_path / "single.pb", "--no-search")
+    theirs, ours, single = (raw_samples(tmp_path, tmp_path / f"{name}.pb") for name in ("theirs", "ours", "single"))
+    assert ours == theirs and ours[1] == single[1] + 1 and len(ours[0]) > 1
+
+
 TABLES = {"type": (1, message((1, 1), (2, 2))), "sample": (2, message((1, packed([1])), (2, packed([3])))), "mapping": (3, message((1, 1), (2, 0x1000), (3, 0x2000))),
           "location": (4, message((1, 1), (2, 1), (3, 0x1004), (4, message((1, 1), (2, 5))))), "function": (5, message((1, 1), (2, 3)))}
 STRINGS = b"".join(message((6, text)) for text in ("", "samples", "count", "f", "g"))

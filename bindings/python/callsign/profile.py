@@ -99,12 +99,13 @@ class Profile:
     paths: files to read.
     every_sample: keep each sample with its thread and time, for the Firefox format. Otherwise samples that differ in nothing are
     added up, and memory depends on the number of distinct stacks only.
+    merge_inputs: add up samples of different files, too, which "html" then does not tell apart.
 
     Raises Error if a file cannot be read, or has an unknown format. Any number of threads may use a profile; it works for one at a
     time. The text of `perf script` and folded stacks are read by the command `callsign profile`."""
 
-    def __init__(self, *paths: PathLike, every_sample: bool = False) -> None:
-        self._native = _native.Profile(every_sample)
+    def __init__(self, *paths: PathLike, every_sample: bool = False, merge_inputs: bool = False) -> None:
+        self._native = _native.Profile(every_sample, merge_inputs)
         self._every_sample = every_sample
         for path in paths:
             self.read(path)

@@ -25,17 +25,17 @@ static void profile_leave(PyObject *object) {
 }
 
 static PyObject *profile_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    static char *names[] = { "every_sample", NULL };
-    int every = 0;
+    static char *names[] = { "every_sample", "merge_inputs", NULL };
+    int every = 0, merge = 0;
     struct csn_profile_options options = CSN_PROFILE_OPTIONS_INIT;
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_profile *profile;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|p", names, &every)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|pp", names, &every, &merge)) return NULL;
     struct profile_object *self = PyObject_New(struct profile_object, type);
     if (!self) return NULL;
     guard_init(&self->guard, NULL, destroy_profile);
     self->lock = new_lock();
-    options.flags = every ? CSN_PROFILE_EVERY_SAMPLE : 0;
+    options.flags = (every ? CSN_PROFILE_EVERY_SAMPLE : 0) | (merge ? CSN_PROFILE_MERGE_INPUTS : 0);
     csn_status status = self->lock ? csn_profile_create(&options, &profile, &err) : CSN_E_MEMORY;
     if (status >= 0) {
         guard_init(&self->guard, profile, destroy_profile);

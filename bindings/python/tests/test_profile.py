@@ -167,6 +167,16 @@ def test_every_sample(source, folder, tmp_path):
     assert profile.to_arrow().column_names == ["stack", "samples", "cpu", "time_ns", "tid"]
 
 
+def test_merged_inputs(source):
+    one, apart, merged = callsign.Profile(), callsign.Profile(), callsign.Profile(merge_inputs=True)
+    for profile, count in ((one, 1), (apart, 2), (merged, 2)):
+        for _ in range(count):
+            profile.read_bytes(source)
+    samples = list(one)
+    assert len(list(apart)) == 2 * len(samples)
+    assert [sample.values for sample in merged] == [{name: 2 * value for name, value in sample.values.items()} for sample in samples]
+
+
 def test_shown(profile, folder):
     profile.symbolicate(folder)
     assert repr(profile).startswith("<Profile: 4 samples, ")

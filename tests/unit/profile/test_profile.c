@@ -583,6 +583,46 @@ static void attributes_and_texts(void **state) {
     for (size_t i = 0; i < 3; i++) assert_true(test_allocator_sweep(attributes_one, &formats[i], 0) > 10);
 }
 
+/* What two inputs share is once. */
+static csn_status merge_one(void *context, const struct csn_allocator *alloc) {
+    const uint32_t *flags = context;
+    struct csn_profile_options options = CSN_PROFILE_OPTIONS_INIT;
+    struct csn_profile_sizes one, two;
+    struct csn_profile_sample sample;
+    struct csn_profile *p, *merged;
+    struct csn_bytes bytes;
+    options.allocator = alloc;
+    options.flags = *flags;
+    TRY(create_filled(alloc, 0, &p));
+    csn_status status = csn_profile_write(p, CSN_PROFILE_PPROF, NULL, &bytes, NULL);
+    csn_profile_destroy(p);
+    TRY(status);
+    status = csn_profile_create(&options, &merged, NULL);
+    for (int i = 0; i < 3 && status == CSN_OK; i++) {
+        struct memory_input input = { bytes.ptr, bytes.size, 64 };
+        status = csn_profile_read(merged, CSN_PROFILE_DETECT, CSN_STR("memory"), read_memory, &input, NULL);
+        if (status == CSN_OK) csn_profile_get_sizes(merged, i ? &two : &one);
+        if (status < 0) csn_profile_destroy(merged);
+    }
+    csn_bytes_free(&bytes);
+    TRY(status);
+    assert_int_equal(one.distinct_samples, 2);
+    assert_int_equal(two.distinct_samples, *flags & CSN_PROFILE_MERGE_INPUTS ? 2 : 6);
+    assert_int_equal(two.samples, 3 * one.samples);
+    assert_int_equal(two.locations, one.locations);
+    assert_int_equal(two.stacks, one.stacks);
+    assert_int_equal(csn_profile_get_sample(merged, 0, &sample), CSN_OK);
+    assert_int_equal(sample.values[0], *flags & CSN_PROFILE_MERGE_INPUTS ? 6 : 2);
+    csn_profile_destroy(merged);
+    return CSN_OK;
+}
+
+static void inputs_share(void **state) {
+    static uint32_t flags[] = { 0, CSN_PROFILE_MERGE_INPUTS, CSN_PROFILE_MERGE_INPUTS | CSN_PROFILE_UNIX_TIMES };
+    (void)state;
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) assert_true(test_allocator_sweep(merge_one, &flags[i], 0) > 10);
+}
+
 static csn_status symbolicate_one(void *context, const struct csn_allocator *alloc) {
     struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
     struct csn_profile_counts counts;
@@ -645,7 +685,7 @@ int main(void) {
         cmocka_unit_test(out_of_memory_symbolicating), cmocka_unit_test(legacy_values), cmocka_unit_test(kinds_of_input),
         cmocka_unit_test(legacy_out_of_memory), cmocka_unit_test(weights_with_fractions),
         cmocka_unit_test(locations_with_inlined_calls),
-        cmocka_unit_test(attributes_and_texts),
+        cmocka_unit_test(attributes_and_texts), cmocka_unit_test(inputs_share),
         cmocka_unit_test(writing_can_be_stopped),
         cmocka_unit_test(inflating_a_source), cmocka_unit_test(samples_without_types),
     };
