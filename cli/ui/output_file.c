@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,6 +42,26 @@ static int open_special(struct output_file *file) {
     return file->fd < 0 ? errno : 0;
 }
 
+/* As base/descriptor_path.h has it: the descriptor that /dev/stdout and its like stand for; -1: none. */
+static int descriptor_of(const char *path) {
+    static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+    if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        const size_t len = strlen(folders[i]);
+        char *end;
+        if (strncmp(path, folders[i], len) != 0 || path[len] < '0' || path[len] > '9') continue;
+        const unsigned long number = strtoul(path + len, &end, 10);
+        return !*end && number <= INT_MAX ? (int)number : -1;
+    }
+    return -1;
+}
+
+static int open_descriptor(struct output_file *file, int descriptor) {
+    file->fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    return file->fd < 0 ? errno : 0;
+}
+
 static void forget_paths(struct output_file *file) {
     free(file->temporary);
     free(file->target);
@@ -48,10 +70,11 @@ static void forget_paths(struct output_file *file) {
 
 int output_file_open(struct output_file *file, const char *path) {
     struct stat old;
+    const int descriptor = descriptor_of(path);
     *file = (struct output_file){ .fd = -1, .target = output_target(path) };
     if (!file->target) return errno;
     const bool is_special = stat(file->target, &old) == 0 && !S_ISREG(old.st_mode);
-    const int fault = is_special ? open_special(file) : open_temporary(file);
+    const int fault = descriptor >= 0 ? open_descriptor(file, descriptor) : is_special ? open_special(file) : open_temporary(file);
     if (fault) forget_paths(file);
     return fault;
 }

@@ -98,6 +98,8 @@ CSN_API csn_status csn_profile_add_value_type(struct csn_profile *profile, struc
 
 /* The type that tools show first. */
 CSN_API csn_status csn_profile_set_default_type(struct csn_profile *profile, uint32_t value_type, struct csn_error *err);
+/* Its place among a sample's values. CSN_NONE: none was set, and no input tells one, or it has no values of that type. */
+CSN_API csn_status csn_profile_get_default_type(const struct csn_profile *profile, uint32_t *out);
 
 /* A part of an image that was mapped, or an image of which only the name is known. */
 struct csn_profile_module {

@@ -354,6 +354,11 @@ static struct csn_str unit_of(const struct csn_profile *p) {
     return unit.measure == PROFILE_TIME ? CSN_STR("nanoseconds") : CSN_STR("bytes");
 }
 
+/* A profile that was built may be without. */
+static struct csn_str input_name(const struct csn_profile *p, uint32_t i) {
+    return i < p->inputs.count ? csni_profile_str(p, p->inputs.items[i].name) : CSN_STR("");
+}
+
 static void put_title(struct page_writer *w, const char *title) {
     const struct csn_profile *p = w->p;
     put(w, "{\"title\":");
@@ -366,7 +371,7 @@ static void put_title(struct page_writer *w, const char *title) {
     for (uint32_t i = 0; i < w->input_count; i++) {
         const bool is_rest = i + 1 == PAGE_INPUTS && p->inputs.count > PAGE_INPUTS;
         if (i) put(w, ",");
-        csni_profile_put_json(w->out, is_rest ? CSN_STR("all others") : csni_profile_str(p, p->inputs.items[i].name), true);
+        csni_profile_put_json(w->out, is_rest ? CSN_STR("all others") : input_name(p, i), true);
     }
     put(w, "],\"left_out\":");
     csni_profile_put_decimal(w->out, (int64_t)w->left_out);

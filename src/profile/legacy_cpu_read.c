@@ -84,7 +84,7 @@ static csn_status read_cpu_stacks(struct legacy_places *l, struct cpu_words *wor
     uint32_t types[2];
     CSNI_TRY(csn_profile_add_value_type(l->p, CSN_STR("samples"), CSN_STR("count"), &types[0], l->err));
     CSNI_TRY(csn_profile_add_value_type(l->p, CSN_STR("cpu"), CSN_STR("nanoseconds"), &types[1], l->err));
-    CSNI_TRY(csn_profile_set_default_type(l->p, types[1], l->err));
+    CSNI_TRY(csni_profile_keep_default_type(l->p, types[1], l->err));
     CSNI_TRY(csni_legacy_set_period(l, CSN_STR("cpu"), CSN_STR("nanoseconds"), period_ns));
     while (words->at < words->bytes.size) {
         const uint64_t count = next_word(words), depth = next_word(words);

@@ -156,7 +156,7 @@ static csn_status add_types(struct legacy_text *t, const char *const *names, uin
         CSNI_TRY(csn_profile_add_value_type(l->p, name, unit, &t->types[i], l->err));
     }
     t->type_count = count;
-    return csn_profile_set_default_type(l->p, t->types[count - 1], l->err);
+    return csni_profile_keep_default_type(l->p, t->types[count - 1], l->err);
 }
 
 static csn_status add_kind(struct legacy_text *t) {
@@ -179,7 +179,7 @@ static csn_status add_kind(struct legacy_text *t) {
     CSNI_TRY(csni_legacy_set_period(l, t->what, CSN_STR("count"), 1));
     t->type_count = 1;
     CSNI_TRY(csn_profile_add_value_type(l->p, t->what, CSN_STR("count"), &t->types[0], l->err));
-    return csn_profile_set_default_type(l->p, t->types[0], l->err);
+    return csni_profile_keep_default_type(l->p, t->types[0], l->err);
 }
 
 /* ---- values ---- */

@@ -75,8 +75,13 @@ csn_status csn_profile_add_value_type(struct csn_profile *p, struct csn_str type
     struct profile_value_type wanted;
     CSNI_TRY(csni_profile_string(p, type, &wanted.type, err));
     CSNI_TRY(csni_profile_string(p, unit, &wanted.unit, err));
+    return csni_profile_value_type(p, wanted, 0, out, err);
+}
+
+csn_status csni_profile_value_type(struct csn_profile *p, struct profile_value_type wanted, uint32_t equal, uint32_t *out,
+                                   struct csn_error *err) {
     for (uint32_t i = 0; i < p->value_count; i++) {
-        if (p->value_types[i].type != wanted.type || p->value_types[i].unit != wanted.unit) continue;
+        if (p->value_types[i].type != wanted.type || p->value_types[i].unit != wanted.unit || equal--) continue;
         *out = i;
         return CSN_OK;
     }

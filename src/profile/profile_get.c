@@ -18,6 +18,15 @@ csn_status csn_profile_get_value_type(const struct csn_profile *p, uint32_t i, s
     return CSN_OK;
 }
 
+csn_status csn_profile_get_default_type(const struct csn_profile *p, uint32_t *out) {
+    for (uint32_t i = 0; p->default_type && i < p->value_count; i++) {
+        if (p->value_types[i].type != p->default_type) continue;
+        *out = i;
+        return CSN_OK;
+    }
+    return CSN_NONE;
+}
+
 csn_status csn_profile_get_sample(const struct csn_profile *p, uint64_t i, struct csn_profile_sample *out) {
     if (i >= p->samples.count) return CSN_NONE;
     const struct profile_sample_row *row = &p->samples.items[i];

@@ -104,9 +104,8 @@ void csni_profile_put_decimal(struct profile_out *out, int64_t value) {
 }
 
 uint32_t csni_profile_shown_value(const struct csn_profile *p) {
-    for (uint32_t i = 0; i < p->value_count; i++)
-        if (p->default_type && p->value_types[i].type == p->default_type) return i;
-    return 0;
+    uint32_t shown;
+    return csn_profile_get_default_type(p, &shown) == CSN_OK ? shown : 0;
 }
 
 /* ---- JSON ---- */

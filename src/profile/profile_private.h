@@ -180,6 +180,14 @@ static inline struct csn_str csni_profile_base_name(struct csn_str path) {
     return (struct csn_str){ path.ptr + at, path.len - at };
 }
 
+/* A type of values, though there are `equal` equal ones before it. */
+csn_status csni_profile_value_type(struct csn_profile *profile, struct profile_value_type wanted, uint32_t equal, uint32_t *out,
+                                   struct csn_error *err);
+/* The default type of several inputs is that of the first that tells one, as pprof has it. */
+static inline csn_status csni_profile_keep_default_type(struct csn_profile *profile, uint32_t type, struct csn_error *err) {
+    return profile->default_type ? CSN_OK : csn_profile_set_default_type(profile, type, err);
+}
+
 /* profile_add.c: as the public functions, for strings that are numbered already. */
 csn_status csni_profile_string(struct csn_profile *profile, struct csn_str text, uint32_t *out, struct csn_error *err);
 /* As csn_profile_add_module(); `build_id_text` and `lib`: see struct profile_module. NULL: of no Firefox profile. */

@@ -47,8 +47,9 @@ static csn_status inflate_some(struct csni_profile_stream *s, uint8_t *out, size
         const bool is_out = s->packed_start == s->packed_end;
         if (is_out && s->member_ended) return CSN_OK;
         if (is_out)
-            return csni_fail(err, CSN_E_TRUNCATED, "gzip", z->total_in,
+            return csni_fail(err, CSN_E_TRUNCATED, "gzip", s->members_size + z->total_in,
                              "the compressed data ends after %llu inflated bytes", (unsigned long long)off);
+        if (s->member_ended) s->members_size += z->total_in;
         if (s->member_ended && inflateReset(z) != Z_OK) return csni_fail_memory(err, 0);
         s->member_ended = false;
         z->next_in = s->packed + s->packed_start;
@@ -62,7 +63,7 @@ static csn_status inflate_some(struct csni_profile_stream *s, uint8_t *out, size
         if (result == Z_STREAM_END) s->member_ended = true;
         else if (result == Z_MEM_ERROR) return csni_fail_memory(err, 0);
         else if (result != Z_OK && result != Z_BUF_ERROR)
-            return csni_fail(err, CSN_E_FORMAT, "gzip", z->total_in, "%s, after %llu inflated bytes",
+            return csni_fail(err, CSN_E_FORMAT, "gzip", s->members_size + z->total_in, "%s, after %llu inflated bytes",
                              z->msg ? z->msg : "damaged data", (unsigned long long)off);
     }
     return CSN_OK;

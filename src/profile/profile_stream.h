@@ -19,6 +19,7 @@ struct csni_profile_stream {
     size_t packed_start, packed_end;
     struct z_stream_s *inflater;
     bool at_end;                 /* of what the window gets */
+    uint64_t members_size;       /* compressed, of the members before */
     bool member_ended;
     uint64_t off;                /* of the window's start in the inflated input */
 };

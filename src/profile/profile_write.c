@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/core/sized.h"
+#include "base/descriptor_path.h"
 #include "base/file_output.h"
 #include "profile/profile_out.h"
 #include "profile/profile_stream.h"
@@ -37,7 +38,7 @@ static csn_status write_to(struct csn_profile *p, uint32_t format, const struct 
     return csni_profile_out_close(&out);
 }
 
-/* ---- pipes and devices ---- */
+/* ---- pipes, devices, and what is open already ---- */
 
 struct stream_output {
     int fd;
@@ -46,6 +47,7 @@ struct stream_output {
 
 static bool is_stream(const char *path) {
     struct stat st;
+    if (csni_descriptor_of_path(path) >= 0) return true;
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
@@ -67,7 +69,8 @@ static csn_status write_to_stream(struct csn_profile *p, uint32_t format, const 
                                   const struct csn_profile_write_options *options, struct csn_error *err) {
     struct stream_output stream = { .path = path };
     const struct csni_sink sink = { .write = write_stream, .context = &stream };
-    do stream.fd = open(path, O_WRONLY | O_CLOEXEC);
+    const int descriptor = csni_descriptor_of_path(path);
+    do stream.fd = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC);
     while (stream.fd < 0 && errno == EINTR);
     if (stream.fd < 0) return csni_fail_os(err, errno, path);
     const csn_status status = write_to(p, format, options, sink, err);

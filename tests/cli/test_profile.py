@@ -613,7 +613,7 @@ def test_text_of_perf_without_samples(callsign, tmp_path, text, status, name):
     """It is perf's, and has none: that is no failure."""
     (tmp_path / "in.perf").write_text(text)
     done = callsign.run("profile", tmp_path / "in.perf", "-q", "--no-search", "-o", tmp_path / name)
-    assert (done.returncode, done.stderr) == (status, f"callsign: {tmp_path}/in.perf: no samples of perf script in {text.count(chr(10))} lines\n")
+    assert (done.returncode, done.stderr) == (status, f"callsign: {tmp_path}/in.perf: no samples of perf script in {text.count(chr(10))} lines, and no other kind of profile\n")
     assert (tmp_path / name).exists() == (status == 1)
 
 

@@ -2,6 +2,7 @@
 import gzip
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -833,3 +834,67 @@ def test_damaged_compressed_text(callsign, tmp_path, size):
     (tmp_path / "in.gz").write_bytes(data[:6000] + bytes(40) + data[6040:])
     assert callsign.bad("profile", tmp_path / "in.gz", "-o", tmp_path / "out.pb", "-q").startswith(f"callsign: {tmp_path}/in.gz: ")
     assert not (tmp_path / "out.pb").exists()
+
+
+# ---- types of values ----
+
+
+KINDS_OF_TYPES = {
+    "pprof": (pprof([([0x1000], [1, 2])], [], types=(("a", "count"), ("b", "bytes"))) + message((14, 3)), "b"),
+    "pprof without one": (pprof([([0x1000], [1, 2])], [], types=(("c", "count"), ("d", "bytes"))), None),
+    "perf": ("app 1/1 5.0: 10 cycles:\n\t401136 f (/tmp/x)\n\n", "samples"),
+    "heap": ("heap profile: 1: 8 [1: 8] @ heapprofile\n1: 8 [1: 8] @ 0x1000\n", "space"),
+    "cpu of gperftools": (struct.pack("<12Q", 0, 3, 0, 10000, 0, 1, 1, 0x1000, 0, 1, 0, 0)[:88], "cpu"),
+    "folded": ("main 1\n", None),
+}
+
+
+@pytest.mark.parametrize("first", KINDS_OF_TYPES)
+@pytest.mark.parametrize("second", KINDS_OF_TYPES)
+def test_default_type_of_several_inputs(callsign, tmp_path, first, second):
+    """That of the first which has one, as pprof merges them: texts of perf and legacy profiles put theirs in its place."""
+    data, _ = profile_of(callsign, tmp_path, [KINDS_OF_TYPES[first][0], KINDS_OF_TYPES[second][0]], "out.pb")
+    strings = Pprof(data).strings
+    assert [strings[value] for field, value in fields(data) if field == 14] == [kind for kind in (KINDS_OF_TYPES[first][1], KINDS_OF_TYPES[second][1]) if kind][:1]
+
+
+def test_equal_types_stay_apart(callsign, tmp_path):
+    """Values of two types of one name and unit were added up. Those of the next input are added to them in their order."""
+    source = pprof([([0x1000], [5, 6, 7])], [], types=(("t", "c"), ("u", "c"), ("t", "c")))
+    assert values_of(callsign, tmp_path, source) == ([("t", "c"), ("u", "c"), ("t", "c")], [[5, 6, 7]])
+    assert values_of(callsign, tmp_path, [source, source]) == ([("t", "c"), ("u", "c"), ("t", "c")], [[10, 12, 14]])
+
+
+# ---- outputs that are open already ----
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+@pytest.mark.parametrize("kind", ["folded", "html", "pprof"])
+def test_standard_output_is_written_behind(callsign, tmp_path, name, kind):
+    """It was replaced where it is a file: what others had written was lost, and what they wrote later, too."""
+    (tmp_path / "in.folded").write_text("a;b 1\n")
+    alone, behind = tmp_path / "alone", tmp_path / "behind"
+    callsign.good("profile", tmp_path / "in.folded", "-o", alone, "--to", kind, "-q", "--no-search")
+    with behind.open("wb") as out:
+        out.write(b"before\n")
+        out.flush()
+        subprocess.run([*callsign.prefix, callsign.path, "profile", tmp_path / "in.folded", "-o", name, "--to", kind, "-q", "--no-search"], stdout=out, check=True)
+        out.seek(0, os.SEEK_END)
+        out.write(b"after\n")
+    assert behind.read_bytes() == b"before\n" + alone.read_bytes() + b"after\n"
+
+
+@pytest.mark.parametrize("name", ["/dev/fd/99", "/dev/fd/1x", "/dev/fd/"])
+def test_no_output_is_open(callsign, tmp_path, name):
+    (tmp_path / "in.folded").write_text("a;b 1\n")
+    done = callsign.run("profile", tmp_path / "in.folded", "-o", name, "--to", "folded", "--no-search")
+    assert done.returncode == 2 and "/dev/fd/" in done.stderr and done.stdout == "", done.stderr
+
+
+def test_places_in_several_members_of_gzip(callsign, tmp_path):
+    """They counted from the last one."""
+    packed_first = gzip.compress(pprof([([0x1000], [5])], []))
+    (tmp_path / "in.pb.gz").write_bytes(packed_first + b"junk of no gzip at all")
+    done = callsign.run("profile", tmp_path / "in.pb.gz", "-o", tmp_path / "out.pb", "--no-search")
+    place = int(re.search(r"gzip\+0x([0-9a-f]+)", done.stderr)[1], 16)
+    assert done.returncode == 2 and len(packed_first) <= place <= len(packed_first) + 10, done.stderr

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _FORMATS = {"pprof": 1, "otlp": 2, "firefox": 3, "folded": 4, "html": 5, "perf-script": 6, "otlp-json": 7, "legacy": 8}
 _READ = ("pprof", "otlp", "otlp-json", "firefox", "legacy")
+_WRITTEN = tuple(name for name in _FORMATS if name != "legacy")
 _SUFFIXES = {".pb.gz": "pprof", ".pprof": "pprof", ".pb": "pprof", ".otlp": "otlp", ".otlp.json": "otlp-json", ".json": "firefox", ".perf": "perf-script",
              ".folded": "folded", ".html": "html"}
 _CHUNK = 4096
@@ -147,7 +148,7 @@ class Profile:
     def to_bytes(self, format: str, *, plain: bool = False, title: str | None = None) -> bytes:
         """The profile in a format, as write() writes it. plain: pprof without gzip."""
         if format is None:
-            raise TypeError(f"to_bytes() needs a format: {', '.join(_FORMATS)}")
+            raise TypeError(f"to_bytes() needs a format: {', '.join(_WRITTEN)}")
         data: bytes = self._native.write(None, _format_number(format), plain, title)
         return data
 
@@ -262,8 +263,9 @@ class _Stacks:
 def _format_number(name: str | None, *, reading: bool = False) -> int:
     if name is None:
         return 0
-    if name not in _FORMATS or (reading and name not in _READ):
-        raise ValueError(f"{name!r} is not a format that can be {'read' if reading else 'written'}: {', '.join(_READ if reading else _FORMATS)}")
+    known = _READ if reading else _WRITTEN
+    if name not in known:
+        raise ValueError(f"{name!r} is not a format that can be {'read' if reading else 'written'}: {', '.join(known)}")
     return _FORMATS[name]
 
 
@@ -275,6 +277,7 @@ def _labels(rows: list[tuple[str, str | int, str]]) -> dict[str, str | int | lis
 
 
 def _value_names(types: list[tuple[str, str]]) -> list[str]:
-    """The types, with their unit if two are the same."""
-    counts = Counter(kind for kind, _ in types)
-    return [kind if counts[kind] == 1 else f"{kind} ({unit})" for kind, unit in types]
+    """The types, with their unit if two are the same, or if columns of tables have such a name; with a number if the unit is the same, too."""
+    counts = Counter([kind for kind, _ in types] + ["stack", "time_ns", "tid"])
+    names = [kind if counts[kind] == 1 else f"{kind} ({unit})" for kind, unit in types]
+    return [name if name not in names[:k] else f"{name} {names[:k].count(name) + 1}" for k, name in enumerate(names)]

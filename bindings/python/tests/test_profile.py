@@ -1,5 +1,6 @@
 """callsign.Profile: reads, symbolicates, iterates, writes, as an Arrow table."""
 import gzip
+import importlib.util
 import json
 import os
 import subprocess
@@ -165,6 +166,17 @@ def test_every_sample(source, folder, tmp_path):
     profile = callsign.Profile(every_sample=True)
     profile.read_bytes(source)
     assert profile.to_arrow().column_names == ["stack", "samples", "cpu", "time_ns", "tid"]
+
+
+def test_names_of_columns():
+    """A type called as a column of the table, and two types of one name and unit."""
+    with callsign.Profile(every_sample=True) as profile:
+        profile.read_bytes(pprof([([0x10], [1, 2, 3, 4])], [], types=(("stack", "bytes"), ("tid", "count"), ("a", "b"), ("a", "b"))))
+        assert [sample.values for sample in profile] == [{"stack (bytes)": 1, "tid (count)": 2, "a (b)": 3, "a (b) 2": 4}]
+        if importlib.util.find_spec("pyarrow"):
+            assert profile.to_arrow().column_names == ["stack", "stack (bytes)", "tid (count)", "a (b)", "a (b) 2", "time_ns", "tid"]
+        with pytest.raises(ValueError, match="'legacy' is not a format that can be written: pprof"):
+            profile.to_bytes("legacy")
 
 
 def test_merged_inputs(source):

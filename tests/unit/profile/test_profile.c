@@ -447,10 +447,16 @@ static void arguments(void **state) {
         assert_int_equal(csn_profile_add_value_type(p, (struct csn_str){ &c, 1 }, CSN_STR(""), &number, &err), CSN_OK);
     assert_int_equal(csn_profile_add_value_type(p, CSN_STR("one more"), CSN_STR(""), &number, &err), CSN_E_LIMIT);
     assert_string_equal(csn_error_text(&err), "more than 32 types of values");
-    /* Nothing is written of nothing. */
-    assert_int_equal(csn_profile_write(p, CSN_PROFILE_FOLDED, NULL, &bytes, &err), CSN_OK);
-    assert_int_equal(bytes.size, 0);
-    csn_bytes_free(&bytes);
+    /* Nothing is written of nothing: no input, no sample. */
+    for (uint32_t format = CSN_PROFILE_PPROF; format <= CSN_PROFILE_OTLP_JSON; format++) {
+        assert_int_equal(csn_profile_write(p, format, NULL, &bytes, &err), CSN_OK);
+        assert_int_equal(bytes.size == 0, format == CSN_PROFILE_FOLDED || format == CSN_PROFILE_PERF_SCRIPT);
+        csn_bytes_free(&bytes);
+    }
+    assert_int_equal(csn_profile_get_default_type(p, &number), CSN_NONE);
+    assert_int_equal(csn_profile_set_default_type(p, 3, &err), CSN_OK);
+    assert_int_equal(csn_profile_get_default_type(p, &number), CSN_OK);
+    assert_int_equal(number, 3);
     csn_profile_destroy(p);
     csn_profile_destroy(NULL);
 }
