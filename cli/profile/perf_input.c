@@ -58,7 +58,8 @@ static bool set_default_type(struct perf_input *perf, uint32_t type) {
     return !perf->tells_default || csn_profile_set_default_type(perf->frames.profile, type, NULL) == CSN_OK;
 }
 
-/* The first type is what is shown first, unless an input before says what is. *out is UINT32_MAX if the profile has no room for it. */
+/* The first type is what is shown first, unless an input before says what is. *out is UINT32_MAX if the profile has no room for
+ * it. */
 static bool add_type(struct perf_input *perf, struct csn_str type, struct csn_str unit, uint32_t *out) {
     const csn_status status = csn_profile_add_value_type(perf->frames.profile, type, unit, out, NULL);
     if (status == CSN_E_LIMIT) *out = UINT32_MAX;
@@ -85,7 +86,8 @@ static bool read_event_name(struct perf_input *perf, struct perf_event *event) {
     const struct csn_str unit = strstr(event->name, "-clock") ? CSN_STR("nanoseconds") : CSN_STR("count");
     if (!add_samples_type(perf) || !add_type(perf, (struct csn_str){ event->name, len }, unit, &event->value_type)) return false;
     /* "samples_x10": folded counts with fractions, written as text of perf. They are the samples, each with its weight. */
-    return strncmp(event->name, "samples_x", 9) != 0 || event->value_type == UINT32_MAX || set_default_type(perf, event->value_type);
+    const bool is_shown = strncmp(event->name, "samples_x", 9) == 0 && event->value_type != UINT32_MAX;
+    return !is_shown || set_default_type(perf, event->value_type);
 }
 
 static bool event_of(struct perf_input *perf, const char *name, struct perf_event *out) {
@@ -413,7 +415,8 @@ bool profile_read_perf(struct csn_profile *profile, struct stack_session *sessio
     const bool is_perf = good && (perf.samples || !perf.unknown.count || perf_is_certain(perf.frames.state));
     if (!good) cli_error_memory("stacks");
     else if (result == LINE_FAILED) cli_error(path, "%s", input->no_memory ? "out of memory" : strerror(input->os_error));
-    else if (!perf.samples) cli_error(path, "no samples of perf script in %llu lines, and no other kind of profile", (unsigned long long)input->line);
+    else if (!perf.samples)
+        cli_error(path, "no samples of perf script in %llu lines, and no other kind of profile", (unsigned long long)input->line);
     else report_losses(&perf, input, path);
     profile_frames_deinit(&perf.frames);
     chain_cache_deinit(&perf.chains);

@@ -2,8 +2,8 @@
 #ifndef CSNI_DESCRIPTOR_PATH_H
 #define CSNI_DESCRIPTOR_PATH_H
 
-/* -1: `path` is no such name. A file behind the descriptor may have been written to before, and be written to after: it is not one to
- * be replaced. */
+/* -1: `path` is no such name. A file behind the descriptor may have been written to before, and be written to after: it is not one
+ * to be replaced. */
 int csni_descriptor_of_path(const char *path);
 
 #endif
