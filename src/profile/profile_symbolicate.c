@@ -4,6 +4,7 @@
 #include "base/core/sized.h"
 #include "base/hash.h"
 #include "process/process_private.h"
+#include "profile/profile_adopt.h"
 #include "profile/profile_given.h"
 #include "profile/profile_places.h"
 
@@ -508,6 +509,7 @@ static csn_status symbolicate(struct symbolication *s, struct csn_store *store) 
     struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
     options.allocator = s->p->alloc;
     CSNI_TRY(csn_symbolicator_create(&options, &s->symbolicator, s->err));
+    CSNI_TRY(csni_profile_adopt_locations(s->p, store, s->err));
     CSNI_TRY(find_modules(s, store));
     CSNI_TRY(csni_profile_given_init(&s->given, s->p, s->err));
     s->is_merged = csni_alloc_zeroed(s->p->alloc, count, sizeof *s->is_merged);

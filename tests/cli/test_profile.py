@@ -1187,3 +1187,25 @@ def test_pprof_out_is_in_order(callsign, symbols, tmp_path):
     for table in (3, 4, 5):
         ids = [dict(fields(value))[1] for number, value in parts if number == table]
         assert sorted(ids) == list(range(1, len(ids) + 1))
+
+
+# ---- locations without a module ----
+
+
+@pytest.mark.parametrize("kind", ["pb", "otlp", "text of Go"])
+def test_index_for_places_without_module(callsign, tmp_path, symbols, kind):
+    """An index that is given alone is theirs, as in the text of perf and folded stacks. Go's texts never have mappings. Two may both be meant."""
+    source = pprof([([0x1004, 0x200f, 0x9000], [3])], [])
+    if kind == "text of Go":
+        source = "goroutine profile: total 3\n3 @ 0x1005 0x2010 0x9001\n\n"
+    if kind == "otlp":
+        source = convert(callsign, tmp_path, tmp_path, source, "x.otlp")
+    (tmp_path / "in").write_bytes(source if isinstance(source, bytes) else source.encode())
+    said = {}
+    for how in ([f"app={symbols}/app.gsym"], [f"app={symbols}/app.gsym", f"other={symbols}/app.gsym"]):
+        done = callsign.run("profile", tmp_path / "in", *(word for index in how for word in ("-i", index)), "-o", tmp_path / f"{len(how)}.pb", "--no-search")
+        assert done.returncode == 0, done.stderr
+        said[len(how)] = Pprof((tmp_path / f"{len(how)}.pb").read_bytes())
+    assert list(said[1].names()) == [("inner", "outer", "main", "0x9000")] and list(said[2].names()) == [("0x1004", "0x200f", "0x9000")]
+    places = {location["address"]: location["mapping"] and location["mapping"]["file"] for location in said[1].locations.values()}
+    assert places == {0x1004: "app", 0x200f: "app", 0x9000: None}
