@@ -117,7 +117,7 @@ static void report_modules(const struct csn_profile *profile, const struct csn_p
 /* Distinct ones that samples have; the profile counts their callers', too. False: no memory. */
 static bool count_stacks(const struct csn_profile *profile, const struct csn_profile_sizes *sizes, uint64_t *out) {
     struct csn_profile_sample sample;
-    bool *is_seen = calloc(sizes->stacks + 1, sizeof(*is_seen));
+    bool *is_seen = calloc((size_t)sizes->stacks + 1, sizeof(*is_seen));
     *out = 0;
     if (!is_seen) return false;
     for (uint64_t i = 0; csn_profile_get_sample(profile, i, &sample) == CSN_OK; i++) {
