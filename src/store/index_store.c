@@ -86,27 +86,37 @@ static csn_status name_entry(struct csn_store *store, struct csni_store_entry *e
     return CSN_OK;
 }
 
+/* The last entry goes behind those that were given before. What was found meanwhile stays open. */
+static void give_last_entry(struct csn_store *store) {
+    struct csni_store_entry *items = store->entries.items, entry = items[store->entries.count - 1];
+    const size_t at = store->given_count++, found = store->entries.count - store->given_count;
+    if (!found) return;
+    memmove(&items[at + 1], &items[at], found * sizeof *items);
+    items[at] = entry;
+    csni_store_rebuild_tables(store);
+}
+
 /* `name` NULL: by the file's name. */
 static csn_status add_given(struct csn_store *store, const struct csn_str *name, const char *path, const struct csn_index **out,
                             struct csn_error *err) {
     struct csn_error why = CSN_ERROR_INIT;
-    if (store->given_count != store->entries.count) csn_store_trim(store);
+    const size_t count = store->entries.count;
     struct csni_store_entry *entry = csni_store_open_entry(store, csni_str(path), false, &why);
     if (!entry) return csni_fail_memory(err, sizeof *entry);
     if (!entry->index) {
         csn_status status = entry->status < 0 ? entry->status : CSN_E_UNSUPPORTED;
         if (err) *err = why;
         if (err && !why.text[0]) csni_fail(err, status, NULL, 0, "%s", csn_status_name(status));
-        csni_store_close_from(store, store->given_count);
+        csni_store_close_from(store, count);
         return status;
     }
     csn_status status = name ? name_entry(store, entry, *name, err) : CSN_OK;
     if (status < 0) {
-        csni_store_close_from(store, store->given_count);
+        csni_store_close_from(store, count);
         return status;
     }
-    store->given_count++;
     if (out) *out = entry->index;
+    give_last_entry(store);
     return CSN_OK;
 }
 

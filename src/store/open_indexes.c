@@ -182,12 +182,24 @@ csn_status csni_store_try_if_there(struct csni_store_query *query, uint32_t plac
 
 /* ---- among the open indexes ---- */
 
+static bool is_given(const struct csn_store *store, const struct csni_store_entry *entry) {
+    return entry < store->entries.items + store->given_count;
+}
+
+/* Of several indexes with one id a given one is meant, and of these the one with the module's name. */
+static unsigned id_rank(const struct csni_store_query *query, const struct csni_store_entry *entry) {
+    if (!is_given(query->store, entry)) return 0;
+    return csni_str_equal(query->base_name, entry->stem) ? 2 : 1;
+}
+
 csn_status csni_store_find_open_by_id(struct csni_store_query *query) {
     static const struct csn_str nowhere = { "", 0 };
     const bool is_long = query->id.size >= CSNI_STORE_ID_MIN;
     struct csni_store_entry *entry = is_long ? csni_store_first(query->store, CSNI_KEY_ID, csni_store_id_hash(&query->id)) : NULL;
+    struct csni_store_entry *best = NULL;
     for (; entry; entry = csni_store_next(query->store, CSNI_KEY_ID, entry))
-        if (csni_store_id_equal(&entry->id, &query->id)) return take_entry(query, CSN_STORE_PLACE_OPEN_BY_ID, entry);
+        if (csni_store_id_equal(&entry->id, &query->id) && (!best || id_rank(query, entry) > id_rank(query, best))) best = entry;
+    if (best) return take_entry(query, CSN_STORE_PLACE_OPEN_BY_ID, best);
     CSNI_TRY(csni_store_record(query, CSN_STORE_PLACE_OPEN_BY_ID, CSN_NONE, nowhere, NULL));
     return CSN_NONE;
 }
@@ -198,8 +210,7 @@ static csn_status find_exact_name(struct csni_store_query *query, bool given) {
     struct csni_store_entry *entry = csni_store_first(store, CSNI_KEY_NAME, csni_store_name_hash(query->base_name));
     csn_status status = CSN_NONE;
     for (; entry && status == CSN_NONE; entry = csni_store_next(store, CSNI_KEY_NAME, entry)) {
-        const bool is_given = entry < store->entries.items + store->given_count;
-        if (is_given == given && csni_str_equal(query->base_name, entry->stem))
+        if (is_given(store, entry) == given && csni_str_equal(query->base_name, entry->stem))
             status = take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, entry);
     }
     return status;

@@ -124,6 +124,50 @@ static void test_given(void **state) {
     csn_store_destroy(NULL);
 }
 
+/* What was found before stays open, and those given count before it from then on. */
+static void test_given_after_finding(void **state) {
+    (void)state;
+    struct csn_store *store = store_with(0, true);
+    const struct csn_index *found, *given;
+    struct csn_index_info info;
+    put_index("app.gsym", ID, 0x1000);
+    put_index("bin/other.gsym", ID, 0x2000);
+    const struct csn_store_module module = module_of("app", NULL);
+    assert_int_equal(csn_store_find(store, &module, &found, NULL, &err), CSN_OK);
+    const uint64_t generation = csn_store_generation(store);
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(csn_store_add_index(store, in_folder("missing"), NULL, &err), CSN_E_IO);
+        assert_int_equal(csn_store_add_named_index(store, CSN_STR("/"), in_folder("bin/other.gsym"), NULL, &err), CSN_E_ARGUMENT);
+        assert_int_equal(csn_store_add_index(store, in_folder("bin/other.gsym"), &given, &err), CSN_OK);
+        assert_true(csni_str_is(csn_store_given_name(store, (size_t)round), "other"));
+        csn_index_get_info(found, &info, sizeof info);
+        assert_int_equal(info.base_address, 0x1000);
+        assert_int_equal(found_start(store, module_of("app", NULL)), 0x1000);
+        assert_int_equal(found_start(store, module_of("other", NULL)), 0x2000);
+        assert_int_equal(found_start(store, module_of("renamed", ID)), 0x2000);
+    }
+    assert_int_equal(csn_store_given_count(store), 3);
+    assert_int_equal(csn_store_generation(store), generation);
+    csn_store_trim(store);
+    assert_int_not_equal(csn_store_generation(store), generation);
+    assert_int_equal(found_start(store, module_of("app", NULL)), 0x1000);
+    csn_store_destroy(store);
+}
+
+/* The name decides between builds that have one id, as a program and its debug file. */
+static void test_same_id(void **state) {
+    (void)state;
+    struct csn_store *store = store_with(0, false);
+    put_index("app.debug.gsym", ID, 0x1000);
+    put_index("app.gsym", ID, 0x2000);
+    assert_int_equal(csn_store_add_index(store, in_folder("app.debug.gsym"), NULL, &err), CSN_OK);
+    assert_int_equal(csn_store_add_index(store, in_folder("app.gsym"), NULL, &err), CSN_OK);
+    assert_int_equal(found_start(store, module_of("/bin/app", ID)), 0x2000);
+    assert_int_equal(found_start(store, module_of("app.debug", ID)), 0x1000);
+    assert_int_equal(found_start(store, module_of("renamed", ID)), 0x1000);
+    csn_store_destroy(store);
+}
+
 static void test_folders(void **state) {
     (void)state;
     static const char *const files[] = { "ab/cdef01.gsym", "app/01EFCDAB0000000000000000000000000/app.gsym",
@@ -491,6 +535,8 @@ static void test_no_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_given, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_given_after_finding, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_same_id, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folders, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_beside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_named_index, set_up, tear_down),
