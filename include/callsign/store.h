@@ -103,7 +103,7 @@ CSN_API void csn_store_module_init(struct csn_store_module *module);
  * - in each folder: FOLDER/ab/cdef.gsym by build id, NAME/ID/NAME.gsym and .sym (the layout of Breakpad stores);
  * - added indexes that have exactly the module's name;
  * - in each folder: FOLDER/NAME.gsym, and an index in FOLDER whose name matches loosely;
- * - open indexes, by file name, the best match first;
+ * - added indexes whose name matches otherwise, the best match first;
  * - with CSN_STORE_BESIDE, files next to the module's path;
  * - the `convert` callback.
  * A module without name and id is served by the added index if there is exactly one.
@@ -137,7 +137,7 @@ CSN_API uint64_t csn_store_generation(const struct csn_store *store);
 enum csn_store_place {
     CSN_STORE_PLACE_NAMED = 1,      /* the index that the module names */
     CSN_STORE_PLACE_OPEN_BY_ID,     /* among the open indexes, by build id */
-    CSN_STORE_PLACE_OPEN_BY_NAME,   /* among the open indexes, by name */
+    CSN_STORE_PLACE_OPEN_BY_NAME,   /* among the added indexes, by name */
     CSN_STORE_PLACE_FOLDER_BY_ID,   /* FOLDER/ab/cdef.gsym */
     CSN_STORE_PLACE_FOLDER_BREAKPAD, /* FOLDER/NAME/ID/NAME.gsym, .sym */
     CSN_STORE_PLACE_FOLDER_BY_NAME, /* FOLDER/NAME.gsym */

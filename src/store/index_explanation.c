@@ -68,7 +68,7 @@ const char *csn_store_place_text(uint32_t place) {
     switch (place) {
     case CSN_STORE_PLACE_NAMED: return "the index that the input names";
     case CSN_STORE_PLACE_OPEN_BY_ID: return "open indexes, by build id";
-    case CSN_STORE_PLACE_OPEN_BY_NAME: return "open indexes, by name";
+    case CSN_STORE_PLACE_OPEN_BY_NAME: return "given indexes, by name";
     case CSN_STORE_PLACE_FOLDER_BY_ID: return "symbol folder, by build id";
     case CSN_STORE_PLACE_FOLDER_BREAKPAD: return "symbol folder, as a Breakpad store";
     case CSN_STORE_PLACE_FOLDER_BY_NAME: return "symbol folder, by name";

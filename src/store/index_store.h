@@ -114,8 +114,8 @@ struct csni_store_entry *csni_store_next(const struct csn_store *store, enum csn
 csn_status csni_store_find_open_by_id(struct csni_store_query *query);
 /* Exactly that name, among the added indexes. */
 csn_status csni_store_find_given_by_name(struct csni_store_query *query);
-/* All others whose name matches, the best match first. */
-csn_status csni_store_find_open_by_name(struct csni_store_query *query);
+/* Those of them whose name matches otherwise, the best match first. */
+csn_status csni_store_find_given_loosely(struct csni_store_query *query);
 /* The only index that was added. */
 csn_status csni_store_find_only_given(struct csni_store_query *query);
 /* By the callback, once for each module. */

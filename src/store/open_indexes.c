@@ -204,13 +204,14 @@ csn_status csni_store_find_open_by_id(struct csni_store_query *query) {
     return CSN_NONE;
 }
 
-/* Among the given indexes, or among the others. */
-static csn_status find_exact_name(struct csni_store_query *query, bool given) {
+/* Those that nobody gave serve the place where they were found: an earlier module of that name may be another one. */
+csn_status csni_store_find_given_by_name(struct csni_store_query *query) {
     const struct csn_store *store = query->store;
+    if (!query->base_name.len) return CSN_NONE;
     struct csni_store_entry *entry = csni_store_first(store, CSNI_KEY_NAME, csni_store_name_hash(query->base_name));
     csn_status status = CSN_NONE;
     for (; entry && status == CSN_NONE; entry = csni_store_next(store, CSNI_KEY_NAME, entry)) {
-        if (is_given(store, entry) == given && csni_str_equal(query->base_name, entry->stem))
+        if (is_given(store, entry) && csni_str_equal(query->base_name, entry->stem))
             status = take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, entry);
     }
     return status;
@@ -221,18 +222,14 @@ static csn_status find_loose_name(struct csni_store_query *query, unsigned match
     struct csni_store_entry *entry = csni_store_first(store, CSNI_KEY_LOOSE, csni_store_loose_hash(query->base_name));
     csn_status status = CSN_NONE;
     for (; entry && status == CSN_NONE; entry = csni_store_next(store, CSNI_KEY_LOOSE, entry))
-        if (csni_module_name_match(query->base_name, entry->stem) == match)
+        if (is_given(store, entry) && csni_module_name_match(query->base_name, entry->stem) == match)
             status = take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, entry);
     return status;
 }
 
-csn_status csni_store_find_given_by_name(struct csni_store_query *query) {
-    return query->base_name.len ? find_exact_name(query, true) : CSN_NONE;
-}
-
-csn_status csni_store_find_open_by_name(struct csni_store_query *query) {
+csn_status csni_store_find_given_loosely(struct csni_store_query *query) {
+    csn_status status = CSN_NONE;
     if (!query->base_name.len) return CSN_NONE;
-    csn_status status = find_exact_name(query, false); /* the given ones were tried before the folders */
     for (unsigned match = CSNI_NAME_EXACT - 1; status == CSN_NONE && match; match--) status = find_loose_name(query, match);
     return status;
 }

@@ -215,6 +215,25 @@ static void test_beside(void **state) {
     csn_store_destroy(store);
 }
 
+/* Of one file name, each has its own: what an earlier module was answered from does not serve the next. */
+static void test_beside_of_one_name(void **state) {
+    (void)state;
+    struct csn_store *store = store_with(CSN_STORE_BESIDE, true);
+    put_index("a/app.gsym", NULL, 0x1000);
+    put_index("b/app.gsym", NULL, 0x2000);
+    put_index("tool/ABCDEF010000000000000000000000000/tool.sym", NULL, 0x3000);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(found_start(store, module_of(in_folder("a/app"), NULL)), 0x1000);
+        assert_int_equal(found_start(store, module_of(in_folder("b/app"), NULL)), 0x2000);
+        assert_int_equal(found_start(store, module_of(in_folder("c/app"), NULL)), 0);
+        assert_int_equal(found_start(store, module_of("app", NULL)), 0);
+        assert_int_equal(found_start(store, module_of("app.debug", NULL)), 0);
+        assert_int_equal(found_start(store, module_of("tool", ID)), 0x3000);
+        assert_int_equal(found_start(store, module_of("tool", NULL)), 0);
+    }
+    csn_store_destroy(store);
+}
+
 static void test_named_index(void **state) {
     (void)state;
     struct csn_store *store = store_with(0, true);
@@ -254,7 +273,7 @@ static void test_explanation(void **state) {
             assert_memory_equal(location.path.ptr + location.path.len - strlen(end), end, strlen(end));
             if (!is_by_id) assert_true(csni_str_is(location.text, "it has another build id: abcdef02 instead of abcdef01"));
         }
-        assert_int_equal(refused, 3); /* by id, by name in the folder, and that one again among the open ones */
+        assert_int_equal(refused, 2); /* by id, by name in the folder */
         csn_store_explanation_get(explanation, count - 1, &location);
         assert_int_equal(location.place, CSN_STORE_PLACE_BESIDE);
         assert_int_equal(location.status, CSN_NONE);
@@ -539,6 +558,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_same_id, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folders, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_beside, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_beside_of_one_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_named_index, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_explanation, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_callbacks_and_trim, set_up, tear_down),
