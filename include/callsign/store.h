@@ -23,7 +23,8 @@ typedef csn_status csn_store_open_index(void *context, const char *path, struct 
                                         struct csn_error *err);
 /* Closes an index that csn_store_open_index opened. */
 typedef void csn_store_close_index(void *context, struct csn_index *index, void *handle);
-/* Called once for each index that has the module's name but is rejected. `text` is the reason. */
+/* Called once for each index that has the module's name but is rejected, also when it is opened again after a trim. `text` is
+ * the reason. */
 typedef void csn_store_report(void *context, const char *path, const char *text);
 
 struct csn_store_module;

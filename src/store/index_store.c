@@ -42,7 +42,7 @@ csn_status csn_store_create(const struct csn_store_options *given, struct csn_st
     const struct csn_allocator *alloc = csni_allocator_or_default(options.allocator);
     struct csn_store *store = csni_alloc_zeroed(alloc, 1, sizeof *store);
     if (!store) return csni_fail_memory(err, sizeof *store);
-    store->alloc = store->entries.alloc = alloc;
+    store->alloc = store->entries.alloc = store->reported.alloc = alloc;
     store->options = options;
     if (!store->options.max_open) store->options.max_open = MAX_OPEN_DEFAULT;
     csni_arena_init(&store->arena, alloc, ARENA_CHUNK);
@@ -56,6 +56,7 @@ void csn_store_destroy(struct csn_store *store) {
     if (!store) return;
     csni_store_close_from(store, 0);
     csni_vec_deinit(&store->entries);
+    csni_vec_deinit(&store->reported);
     csni_store_free_tables(store);
     csni_arena_deinit(&store->arena);
     csni_free(store->alloc, store, sizeof *store);

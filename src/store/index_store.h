@@ -38,7 +38,6 @@ struct csni_store_entry {
     csn_status status;       /* of opening it */
     char *error;             /* its text; NULL: none */
     size_t error_size;
-    bool is_reported;        /* as having another build id */
     bool is_within_image;    /* opened by csn_index_open_embedded() */
     bool is_converted;       /* by the callback: `path` is that of the module's file, `id` the module's */
     uint32_t next[CSNI_KEY_COUNT]; /* entry + 1 of the same slot that was added behind it; 0: none */
@@ -46,6 +45,11 @@ struct csni_store_entry {
 
 struct csni_store_slot {
     uint32_t first, last; /* entry + 1; 0: none */
+};
+
+/* A file that was reported as having another build id, by its path. */
+struct csni_store_reported {
+    uint64_t hash;
 };
 
 struct csn_store {
@@ -58,6 +62,7 @@ struct csn_store {
     struct csni_store_slot *slots; /* `slot_count` for each key */
     uint32_t slot_count;     /* a power of two, or 0 */
     uint64_t generation;
+    CSNI_VEC(struct csni_store_reported) reported; /* ascending; longer than their entries */
 };
 
 struct csni_location_record {

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include "base/core/fail.h"
+#include "base/core/search.h"
+#include "base/hash.h"
 #include "base/hex.h"
 #include "store/index_store.h"
 
@@ -113,17 +115,28 @@ struct csni_store_entry *csni_store_open_entry(struct csn_store *store, struct c
 
 /* ---- one location ---- */
 
-static void report_other_id(const struct csni_store_query *query, struct csni_store_entry *entry) {
+/* Once for each file, also when it was closed meanwhile. Without memory it may come again. */
+static bool is_first_report(struct csn_store *store, const struct csni_store_entry *entry) {
+    const struct csni_store_reported report = { csni_hash_bytes(entry->path, entry->path_len) ^ entry->is_within_image };
+    const size_t count = store->reported.count, at = csni_lower_bound(store->reported.items, count, hash, report.hash);
+    if (at < count && store->reported.items[at].hash == report.hash) return false;
+    if (!csni_vec_reserve(&store->reported, count + 1)) return true;
+    memmove(&store->reported.items[at + 1], &store->reported.items[at], (count - at) * sizeof report);
+    store->reported.items[at] = report;
+    store->reported.count++;
+    return true;
+}
+
+static void report_other_id(const struct csni_store_query *query, const struct csni_store_entry *entry) {
     struct csn_store *store = query->store;
     char text[NAME_SHOWN_MAX + 4 * CSNI_STORE_ID_MAX + 80], has[2 * CSNI_STORE_ID_MAX + 1], needs[2 * CSNI_STORE_ID_MAX + 1];
-    if (entry->is_reported || !store->options.report) return;
+    if (!store->options.report || !is_first_report(store, entry)) return;
     csni_hex_text(entry->id.bytes, entry->id.size, has);
     csni_hex_text(query->id.bytes, query->id.size, needs);
     snprintf(text, sizeof text, "has another build id than the module '%.*s': %s instead of %s; not used",
              (int)(query->base_name.len < NAME_SHOWN_MAX ? query->base_name.len : NAME_SHOWN_MAX), query->base_name.ptr,
              has, needs);
     store->options.report(store->options.context, entry->path, text);
-    entry->is_reported = true;
 }
 
 /* Breakpad's ids have their bytes in another order. */

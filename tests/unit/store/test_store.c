@@ -305,7 +305,7 @@ static void close_counted(void *context, struct csn_index *index, void *handle) 
 
 static void count_report(void *context, const char *path, const char *text) {
     (void)context;
-    assert_string_equal(path, in_folder("app.gsym"));
+    if (strcmp(path, in_folder("found/app.gsym")) != 0) assert_string_equal(path, in_folder("app.gsym"));
     assert_string_equal(text, "has another build id than the module 'app': abcdef02 instead of abcdef01; not used");
     reported_count++;
 }
@@ -313,11 +313,13 @@ static void count_report(void *context, const char *path, const char *text) {
 static void test_callbacks_and_trim(void **state) {
     (void)state;
     struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
-    const char *const folders[] = { folder };
+    char found[256];
+    snprintf(found, sizeof found, "%s", in_folder("found"));
+    const char *const folders[] = { folder, found };
     struct csn_store *store;
     opened_count = closed_count = reported_count = 0;
     options.folders = folders;
-    options.folder_count = 1;
+    options.folder_count = 2;
     options.open = open_counted;
     options.close = close_counted;
     options.report = count_report;
@@ -328,6 +330,12 @@ static void test_callbacks_and_trim(void **state) {
     assert_int_equal(csn_store_add_index(store, in_folder("app.gsym"), NULL, &err), CSN_OK);
     for (int i = 0; i < 3; i++) assert_int_equal(found_start(store, module_of("app", ID)), 0);
     assert_int_equal(reported_count, 1);
+    put_index("found/app.gsym", OTHER_ID, 0x1000);
+    for (int i = 0; i < 3; i++) { /* one that is closed and opened again */
+        assert_int_equal(found_start(store, module_of("app", ID)), 0);
+        assert_int_equal(reported_count, 2);
+        csn_store_trim(store);
+    }
     assert_false(csn_store_is_full(store));
     uint64_t generation = csn_store_generation(store);
     for (unsigned i = 1; i <= 3; i++) {
