@@ -103,7 +103,8 @@ CSN_API void csn_store_module_init(struct csn_store_module *module);
  * - open indexes, by build id, added ones first, and of these one with the name of the module;
  * - in each folder: FOLDER/ab/cdef.gsym by build id, NAME/ID/NAME.gsym and .sym (the layout of Breakpad stores);
  * - added indexes that have exactly the module's name;
- * - in each folder: FOLDER/NAME.gsym, and an index in FOLDER whose name matches loosely;
+ * - in each folder: FOLDER/NAME.gsym, and indexes in FOLDER whose names match loosely; for a module with an id, one that
+ *   has the same in any folder goes before the first that has none;
  * - added indexes whose name matches otherwise, the best match first;
  * - with CSN_STORE_BESIDE, files next to the module's path;
  * - the `convert` callback.

@@ -6,7 +6,7 @@
 #include "base/hex.h"
 #include "store/index_store.h"
 
-enum { FILE_NAME_MAX = 256, FOLDER_FILES_MAX = 1 << 16, AGE_DIGITS_MAX = 8 };
+enum { FILE_NAME_MAX = 256, FOLDER_FILES_MAX = 1 << 16, AGE_DIGITS_MAX = 8, LOOSE_NAMES_MAX = 16 };
 
 /* A name from an input becomes part of a path only if it is the name of a file. */
 static bool is_file_name(struct csn_str name) {
@@ -98,30 +98,57 @@ static csn_status find_by_name_path(struct csni_store_query *query, const char *
     return try_printed(query, CSN_STORE_PLACE_FOLDER_BY_NAME, path, size);
 }
 
-/* The best of the names in the folder that match loosely and not exactly, the first of equals. False: there is none. */
-static bool find_loose_name(const struct csni_store_query *query, const char *folder, char out[FILE_NAME_MAX]) {
+struct loose_name {
+    unsigned match;
+    char text[FILE_NAME_MAX];
+};
+
+/* The best matches, the first of equals by name. */
+struct loose_names {
+    struct loose_name items[LOOSE_NAMES_MAX];
+    size_t count;
+};
+
+static void keep_loose_name(struct loose_names *names, unsigned match, const char *text) {
+    size_t at = names->count;
+    for (; at; at--) {
+        const struct loose_name *before = &names->items[at - 1];
+        if (before->match > match || (before->match == match && strcmp(before->text, text) <= 0)) break;
+    }
+    if (at == LOOSE_NAMES_MAX) return;
+    const size_t moved = (names->count < LOOSE_NAMES_MAX ? names->count++ : LOOSE_NAMES_MAX - 1) - at;
+    memmove(&names->items[at + 1], &names->items[at], moved * sizeof *names->items);
+    names->items[at].match = match;
+    memcpy(names->items[at].text, text, strlen(text) + 1);
+}
+
+/* The names in the folder that match loosely and not exactly. */
+static void find_loose_names(const struct csni_store_query *query, const char *folder, struct loose_names *names) {
     static const char suffix[] = ".gsym";
     DIR *list = opendir(folder);
-    unsigned best = 0;
     const struct dirent *entry;
+    names->count = 0;
     for (size_t i = 0; list && i < FOLDER_FILES_MAX && (entry = readdir(list)); i++) {
         size_t len = strlen(entry->d_name);
         if (len < sizeof suffix || len >= FILE_NAME_MAX || strcmp(entry->d_name + len - (sizeof suffix - 1), suffix) != 0) continue;
         unsigned match = csni_module_name_match(query->base_name, csni_store_stem(csni_str(entry->d_name)));
-        if (match == CSNI_NAME_EXACT) continue; /* tried already */
-        if (match < best || !match || (match == best && strcmp(entry->d_name, out) > 0)) continue;
-        best = match;
-        memcpy(out, entry->d_name, len + 1);
+        if (match && match != CSNI_NAME_EXACT) keep_loose_name(names, match, entry->d_name); /* that one was tried already */
     }
     if (list) closedir(list);
-    return best != 0;
 }
 
 static csn_status find_by_loose_name(struct csni_store_query *query, const char *folder) {
-    char name[FILE_NAME_MAX], path[CSNI_STORE_PATH_SIZE];
-    if (!find_loose_name(query, folder, name)) return CSN_NONE;
-    int size = snprintf(path, sizeof path, "%s/%s", folder, name);
-    return try_printed(query, CSN_STORE_PLACE_FOLDER_BY_NAME, path, size);
+    struct loose_names names;
+    csn_status status = CSN_NONE;
+    find_loose_names(query, folder, &names);
+    query->in_folders.is_loose = true;
+    for (size_t i = 0; status == CSN_NONE && i < names.count; i++) {
+        char path[CSNI_STORE_PATH_SIZE];
+        int size = snprintf(path, sizeof path, "%s/%s", folder, names.items[i].text);
+        status = try_printed(query, CSN_STORE_PLACE_FOLDER_BY_NAME, path, size);
+    }
+    query->in_folders.is_loose = false;
+    return status;
 }
 
 csn_status csni_store_find_in_folder_by_id(struct csni_store_query *query, const char *folder) {
@@ -138,8 +165,18 @@ csn_status csni_store_find_in_folder_by_id(struct csni_store_query *query, const
     return status;
 }
 
-csn_status csni_store_find_in_folder_by_name(struct csni_store_query *query, const char *folder) {
-    if (!is_file_name(query->base_name)) return CSN_NONE;
+static csn_status find_in_folder_by_name(struct csni_store_query *query, const char *folder) {
     csn_status status = find_by_name_path(query, folder);
     return status == CSN_NONE ? find_by_loose_name(query, folder) : status;
+}
+
+csn_status csni_store_find_in_folders_by_name(struct csni_store_query *query) {
+    const struct csn_store_options *options = &query->store->options;
+    csn_status status = CSN_NONE;
+    if (!is_file_name(query->base_name)) return CSN_NONE;
+    query->in_folders = (struct csni_store_undecided){ .is_wanted = true };
+    for (size_t i = 0; status == CSN_NONE && i < options->folder_count; i++)
+        status = find_in_folder_by_name(query, options->folders[i]);
+    query->in_folders.is_wanted = false;
+    return status == CSN_NONE ? csni_store_take_undecided(query) : status;
 }

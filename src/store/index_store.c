@@ -157,8 +157,7 @@ static csn_status find_anywhere(struct csni_store_query *query, const struct csn
     for (size_t i = 0; status == CSN_NONE && i < options->folder_count; i++)
         status = csni_store_find_in_folder_by_id(query, options->folders[i]);
     if (status == CSN_NONE) status = csni_store_find_given_by_name(query);
-    for (size_t i = 0; status == CSN_NONE && i < options->folder_count; i++)
-        status = csni_store_find_in_folder_by_name(query, options->folders[i]);
+    if (status == CSN_NONE) status = csni_store_find_in_folders_by_name(query);
     if (status == CSN_NONE) status = csni_store_find_given_loosely(query);
     if (status == CSN_NONE && (options->flags & CSN_STORE_BESIDE)) status = find_beside(query);
     if (status == CSN_NONE && options->convert) status = csni_store_find_by_converting(query, module);

@@ -76,6 +76,14 @@ struct csn_store_explanation {
     CSNI_VEC(char) bytes;
 };
 
+/* What the names in folders lead to, while it is not known whether a better one follows. Entry + 1; 0: there is none. */
+struct csni_store_undecided {
+    bool is_wanted;  /* an index without a build id may be put off */
+    bool is_loose;   /* the name is not the one that is searched */
+    size_t unproved; /* the first without a build id, where the module has one */
+    size_t refused;  /* the first with another, of a loose name */
+};
+
 /* One search. */
 struct csni_store_query {
     struct csn_store *store;
@@ -83,6 +91,7 @@ struct csni_store_query {
     struct csn_str image;       /* path of its file */
     struct csni_store_id id;
     struct csn_store_explanation *explanation; /* NULL: none is wanted */
+    struct csni_store_undecided in_folders;
     const struct csn_index *found;
     struct csn_error *err;
 };
@@ -145,8 +154,12 @@ csn_status csni_store_try(struct csni_store_query *query, uint32_t place, struct
 /* The same where a missing file is nothing to remember; `within_image`: only an index in a section of an object file. */
 csn_status csni_store_try_if_there(struct csni_store_query *query, uint32_t place, const char *path, bool within_image);
 
+/* The best of what was undecided; where there is none, what was refused is reported. */
+csn_status csni_store_take_undecided(struct csni_store_query *query);
+
 /* What a folder may have for the module. */
 csn_status csni_store_find_in_folder_by_id(struct csni_store_query *query, const char *folder);
-csn_status csni_store_find_in_folder_by_name(struct csni_store_query *query, const char *folder);
+/* The same by name, in all folders. */
+csn_status csni_store_find_in_folders_by_name(struct csni_store_query *query);
 
 #endif

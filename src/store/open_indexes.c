@@ -146,8 +146,20 @@ static bool is_of_other_build(const struct csni_store_query *query, const struct
     return query->id.size && entry->id.size && !csni_store_id_equal(&query->id, &entry->id);
 }
 
+/* An index that does not name its build serves a module that does if no other proves to be of that. */
+static bool is_put_off(struct csni_store_query *query, const struct csni_store_entry *entry) {
+    if (!query->in_folders.is_wanted || !query->id.size || entry->id.size) return false;
+    if (!query->in_folders.unproved) query->in_folders.unproved = (size_t)(entry - query->store->entries.items) + 1;
+    return true;
+}
+
+static void refuse_entry(struct csni_store_query *query, const struct csni_store_entry *entry) {
+    if (!query->in_folders.is_loose) report_other_id(query, entry);
+    else if (!query->in_folders.refused) query->in_folders.refused = (size_t)(entry - query->store->entries.items) + 1;
+}
+
 /* Whether the entry serves the module; what it is for is recorded. */
-static csn_status take_entry(struct csni_store_query *query, uint32_t place, struct csni_store_entry *entry) {
+static csn_status take_entry(struct csni_store_query *query, uint32_t place, const struct csni_store_entry *entry) {
     struct csn_str path = { entry->path, entry->path_len };
     if (!entry->index) {
         CSNI_TRY(csni_store_record(query, place, entry->status < 0 ? entry->status : CSN_NONE, path, entry->error));
@@ -158,12 +170,21 @@ static csn_status take_entry(struct csni_store_query *query, uint32_t place, str
         csni_hex_text(entry->id.bytes, entry->id.size, has);
         csni_hex_text(query->id.bytes, query->id.size, needs);
         snprintf(text, sizeof text, "it has another build id: %s instead of %s", has, needs);
-        report_other_id(query, entry);
+        refuse_entry(query, entry);
         CSNI_TRY(csni_store_record(query, place, CSN_E_FORMAT, path, text));
         return CSN_NONE;
     }
+    if (is_put_off(query, entry)) return CSN_NONE;
     query->found = entry->index;
     return csni_store_record(query, place, CSN_OK, path, NULL);
+}
+
+csn_status csni_store_take_undecided(struct csni_store_query *query) {
+    struct csni_store_entry *items = query->store->entries.items;
+    const struct csni_store_undecided *from = &query->in_folders;
+    if (from->unproved) return take_entry(query, CSN_STORE_PLACE_FOLDER_BY_NAME, &items[from->unproved - 1]);
+    if (from->refused) report_other_id(query, &items[from->refused - 1]);
+    return CSN_NONE;
 }
 
 static struct csni_store_entry *entry_at(const struct csn_store *store, struct csn_str path, bool within_image) {

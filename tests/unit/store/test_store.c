@@ -400,6 +400,61 @@ static void test_loose_names(void **state) {
     csn_store_destroy(store);
 }
 
+static void count_any_report(void *context, const char *path, const char *text) {
+    (void)text;
+    assert_string_equal(path, in_folder(context));
+    reported_count++;
+}
+
+/* Of several names that match, the build decides, in one folder and in another; the first is reported where none fits. */
+static void test_names_and_ids(void **state) {
+    (void)state;
+    static const uint8_t third_id[4] = { 1, 1, 1, 1 }, fourth_id[4] = { 2, 2, 2, 2 };
+    struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
+    char second[256];
+    snprintf(second, sizeof second, "%s", in_folder("second"));
+    const char *const folders[] = { folder, second };
+    struct csn_store *store;
+    options.folders = folders;
+    options.folder_count = 2;
+    options.report = count_any_report;
+    options.context = "libx.so.1.2.gsym";
+    reported_count = 0;
+    put_index("libx.so.1.2.gsym", ID, 0x1000);
+    put_index("libx.so.1.3.gsym", OTHER_ID, 0x2000);
+    put_index("second/liby.so.1.gsym", third_id, 0x4000);
+    put_index("liby.so.1.gsym", NULL, 0x3000);
+    put_index("libw.so.1.gsym", NULL, 0x5000);
+    assert_int_equal(csn_store_create(&options, &store, &err), CSN_OK);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(found_start(store, module_of("libx.so.1", OTHER_ID)), 0x2000);
+        assert_int_equal(found_start(store, module_of("libx.so.1", ID)), 0x1000);
+        assert_int_equal(found_start(store, module_of("liby.so.1", third_id)), 0x4000);
+        assert_int_equal(found_start(store, module_of("libw.so.1", fourth_id)), 0x5000);
+        assert_int_equal(found_start(store, module_of("liby.so.1", NULL)), 0x3000);
+        assert_int_equal(reported_count, 0);
+        csn_store_trim(store);
+    }
+    assert_int_equal(found_start(store, module_of("libx.so.1", fourth_id)), 0);
+    assert_int_equal(reported_count, 1);
+    csn_store_destroy(store);
+}
+
+/* As many as there are: the best matches go first. */
+static void test_many_loose_names(void **state) {
+    (void)state;
+    struct csn_store *store = store_with(0, true);
+    char name[32];
+    put_index("libz.so.1.debug.gsym", OTHER_ID, 0x1000);
+    for (unsigned i = 10; i < 40; i++) {
+        snprintf(name, sizeof name, "libz.so.1.%u.gsym", i);
+        put_index(name, i == 24 ? ID : OTHER_ID, 0x1000 * i);
+    }
+    assert_int_equal(found_start(store, module_of("libz.so.1", ID)), 24 * 0x1000);
+    assert_int_equal(found_start(store, module_of("libz.so.1", NULL)), 0x1000);
+    csn_store_destroy(store);
+}
+
 /* ---- conversion ---- */
 
 static unsigned convert_count;
@@ -572,6 +627,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_callbacks_and_trim, set_up, tear_down),
         cmocka_unit_test(test_names),
         cmocka_unit_test_setup_teardown(test_loose_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names_and_ids, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_many_loose_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_converting, set_up, tear_down),
         cmocka_unit_test(test_misses),
         cmocka_unit_test_setup_teardown(test_many, set_up, tear_down),
