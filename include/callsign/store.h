@@ -101,7 +101,8 @@ CSN_API void csn_store_module_init(struct csn_store_module *module);
 /* Finds the index of a module. It searches in this order:
  * - the module's own `index`;
  * - open indexes, by build id, added ones first, and of these one with the name of the module;
- * - in each folder: FOLDER/ab/cdef.gsym by build id, NAME/ID/NAME.gsym and .sym (the layout of Breakpad stores);
+ * - in each folder: FOLDER/ab/cdef.gsym by build id (of an id with fewer than 20 bytes, the only file that begins so),
+ *   NAME/ID/NAME.gsym and .sym (the layout of Breakpad stores);
  * - added indexes that have exactly the module's name;
  * - in each folder: FOLDER/NAME.gsym, and indexes in FOLDER whose names match loosely; for a module with an id, one that
  *   has the same in any folder goes before the first that has none;

@@ -19,11 +19,32 @@ static csn_status try_printed(struct csni_store_query *query, uint32_t place, co
     return fits ? csni_store_try_if_there(query, place, path, false) : CSN_NONE;
 }
 
-/* FOLDER/ab/cdef.gsym. */
+/* The name of an index in a folder that begins with these digits, if there is only one. False: there is none, or there are several. */
+static bool find_longer_id(const char *folder, const char *digits, char out[FILE_NAME_MAX]) {
+    static const char suffix[] = ".gsym";
+    DIR *list = opendir(folder);
+    size_t found = 0, begin = strlen(digits);
+    const struct dirent *entry;
+    for (size_t i = 0; list && i < FOLDER_FILES_MAX && (entry = readdir(list)); i++) {
+        const size_t len = strlen(entry->d_name), all = strspn(entry->d_name, "0123456789abcdef");
+        if (len >= FILE_NAME_MAX || all <= begin || strcmp(entry->d_name + all, suffix) != 0) continue;
+        if (memcmp(entry->d_name, digits, begin) == 0 && !found++) memcpy(out, entry->d_name, len + 1);
+    }
+    if (list) closedir(list);
+    return found == 1;
+}
+
+/* FOLDER/ab/cdef.gsym. Of an id that may have been cut (as Breakpad's are), the only one that begins so. */
 static csn_status find_by_id_path(struct csni_store_query *query, const char *folder) {
-    char hex[2 * CSNI_STORE_ID_MAX + 1], path[CSNI_STORE_PATH_SIZE];
+    enum { SHA1_SIZE = 20 };
+    char hex[2 * CSNI_STORE_ID_MAX + 1], path[CSNI_STORE_PATH_SIZE], name[FILE_NAME_MAX];
     csni_hex_text(query->id.bytes, query->id.size, hex);
     int size = snprintf(path, sizeof path, "%s/%.2s/%s.gsym", folder, hex, hex + 2);
+    csn_status status = try_printed(query, CSN_STORE_PLACE_FOLDER_BY_ID, path, size);
+    if (status != CSN_NONE || query->id.size < CSNI_STORE_ID_MIN || query->id.size >= SHA1_SIZE) return status;
+    size = snprintf(path, sizeof path, "%s/%.2s", folder, hex);
+    if (size < 0 || size >= CSNI_STORE_PATH_SIZE || !find_longer_id(path, hex + 2, name)) return CSN_NONE;
+    size = snprintf(path, sizeof path, "%s/%.2s/%s", folder, hex, name);
     return try_printed(query, CSN_STORE_PLACE_FOLDER_BY_ID, path, size);
 }
 

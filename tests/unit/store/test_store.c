@@ -188,6 +188,21 @@ static void test_folders(void **state) {
     csn_store_destroy(store);
 }
 
+/* An id that was cut leads to the only file that begins with it, whatever is open. */
+static void test_short_id_in_folder(void **state) {
+    (void)state;
+    struct csn_store *store = store_with(0, true);
+    put_index("ab/cdef0123.gsym", NULL, 0x1000);
+    put_index("ab/cdef02aa.gsym", NULL, 0x2000);
+    put_index("ab/cdef02bb.gsym", NULL, 0x3000);
+    put_index("ab/cdef02xx.gsym", NULL, 0x4000);
+    assert_int_equal(found_start(store, module_of("app", ID)), 0x1000);
+    assert_int_equal(found_start(store, module_of("app", OTHER_ID)), 0);
+    assert_int_equal(unlink(in_folder("ab/cdef02aa.gsym")), 0);
+    assert_int_equal(found_start(store, module_of("app", OTHER_ID)), 0x3000);
+    csn_store_destroy(store);
+}
+
 static void test_beside(void **state) {
     (void)state;
     struct wire_gsym g;
@@ -620,6 +635,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_given_after_finding, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_same_id, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folders, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_short_id_in_folder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_beside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_beside_of_one_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_named_index, set_up, tear_down),
