@@ -46,7 +46,8 @@ struct csn_module {
  * to. Where modules overlap, a pc belongs to the module with the highest start; of two with the same start, to the
  * later one. Results from an index stay in the cache even when its module is replaced. Keep every index open until
  * csn_symbolicator_forget() or csn_symbolicator_destroy().
- * CSN_OK, CSN_E_LIMIT (too many modules), CSN_E_UNSUPPORTED (`reserved` is not 0), CSN_E_MEMORY.
+ * CSN_OK, CSN_E_LIMIT (too many modules), CSN_E_UNSUPPORTED (`reserved` is not 0), CSN_E_MEMORY. After a failure the
+ * modules are those from before.
  * Cost: O(n log n). */
 CSN_API csn_status csn_symbolicator_set_modules(struct csn_symbolicator *symbolicator, const struct csn_module *modules,
                                                 size_t count, struct csn_error *err);

@@ -62,9 +62,7 @@ static bool sweep(struct csni_module_map *map, const struct csn_module *modules,
     return close_until(map, modules, open, UINT64_MAX);
 }
 
-bool csni_module_map_set(struct csni_module_map *map, const struct csn_module *modules, uint32_t count) {
-    map->parts.count = 0;
-    if (!count) return true;
+static bool make_map(struct csni_module_map *map, const struct csn_module *modules, uint32_t count) {
     struct start_order *order = csni_alloc_zeroed(map->parts.alloc, count, sizeof(*order));
     if (!order) return false;
     size_t used = 0;
@@ -75,7 +73,16 @@ bool csni_module_map_set(struct csni_module_map *map, const struct csn_module *m
     bool good = sweep(map, modules, order, used, &open);
     csni_vec_deinit(&open.stack);
     csni_free(map->parts.alloc, order, count * sizeof(*order));
-    if (!good) map->parts.count = 0;
+    return good;
+}
+
+bool csni_module_map_set(struct csni_module_map *map, const struct csn_module *modules, uint32_t count) {
+    struct csni_module_map made;
+    csni_module_map_init(&made, map->parts.alloc);
+    const bool good = !count || make_map(&made, modules, count);
+    struct csni_module_map *unused = good ? map : &made;
+    csni_module_map_deinit(unused);
+    if (good) *map = made;
     return good;
 }
 

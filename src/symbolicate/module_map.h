@@ -19,7 +19,7 @@ struct csni_module_map {
 
 void csni_module_map_init(struct csni_module_map *map, const struct csn_allocator *alloc);
 void csni_module_map_deinit(struct csni_module_map *map);
-/* False: no memory; the map is empty then. */
+/* False: no memory; the map is as it was. */
 bool csni_module_map_set(struct csni_module_map *map, const struct csn_module *modules, uint32_t count);
 /* CSNI_NO_MODULE: none. One binary search. */
 uint32_t csni_module_map_find(const struct csni_module_map *map, uint64_t pc);

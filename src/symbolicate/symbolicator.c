@@ -73,15 +73,23 @@ csn_status csn_symbolicator_set_modules(struct csn_symbolicator *s, const struct
     if (count >= CSNI_NO_MODULE)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "modules: %zu, limit %u", count, CSNI_NO_MODULE - 1);
     CSNI_TRY(check_modules(modules, count, err));
-    if (count != s->module_count) {
-        drop_modules(s);
-        s->modules = csni_alloc_zeroed(s->alloc, count, sizeof(*modules));
-        if (count && !s->modules) return csni_fail_memory(err, count * sizeof(*modules));
-        s->module_count = s->module_capacity = (uint32_t)count;
+    struct csn_module *grown = NULL;
+    if (count > s->module_capacity) {
+        grown = csni_alloc_zeroed(s->alloc, count, sizeof(*modules));
+        if (!grown) return csni_fail_memory(err, count * sizeof(*modules));
     }
-    if (count) memcpy(s->modules, modules, count * sizeof(*modules));
-    if (csni_module_map_set(&s->map, s->modules, s->module_count)) return CSN_OK;
-    return csni_fail_memory(err, count * sizeof(struct csni_module_part));
+    if (!csni_module_map_set(&s->map, modules, (uint32_t)count)) {
+        csni_free(s->alloc, grown, count * sizeof(*modules));
+        return csni_fail_memory(err, count * sizeof(struct csni_module_part));
+    }
+    if (grown) {
+        csni_free(s->alloc, s->modules, s->module_capacity * sizeof(*s->modules));
+        s->modules = grown;
+        s->module_capacity = (uint32_t)count;
+    }
+    s->module_count = (uint32_t)count;
+    if (count) memmove(s->modules, modules, count * sizeof(*modules));
+    return CSN_OK;
 }
 
 static bool reserve_module(struct csn_symbolicator *s) {
@@ -108,12 +116,18 @@ csn_status csn_symbolicator_set_module(struct csn_symbolicator *s, size_t i, con
     CSNI_TRY(check_modules(module, 1, err));
     if (i == s->module_count && !reserve_module(s)) return csni_fail_memory(err, sizeof(*module));
     struct csn_module *place = &s->modules[i];
-    const bool in_map = has_range(module) || (i < s->module_count && has_range(place));
-    const bool same_range = i < s->module_count && place->start == module->start && place->end == module->end;
+    const bool is_new = i == s->module_count;
+    const bool in_map = has_range(module) || (!is_new && has_range(place));
+    const bool same_range = !is_new && place->start == module->start && place->end == module->end;
+    const struct csn_module before = *place;
+    const uint32_t count = s->module_count + is_new;
     *place = *module;
-    if (i == s->module_count) s->module_count++;
-    if (!in_map || same_range || csni_module_map_set(&s->map, s->modules, s->module_count)) return CSN_OK;
-    return csni_fail_memory(err, s->module_count * sizeof(struct csni_module_part));
+    if (in_map && !same_range && !csni_module_map_set(&s->map, s->modules, count)) {
+        *place = before;
+        return csni_fail_memory(err, count * sizeof(struct csni_module_part));
+    }
+    s->module_count = count;
+    return CSN_OK;
 }
 
 /* ---- answering ---- */

@@ -232,6 +232,46 @@ static void modules_one_by_one(void **state) {
     assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, 3, NULL), CSN_OK);
 }
 
+/* What fails for want of memory changes nothing, and the same call again does all of it. */
+static void modules_without_memory(void **state) {
+    struct world *w = *state;
+    const struct csn_module first = { .index = w->app, .start = 0x10000, .end = 0x20000, .bias = 0x10000 };
+    const struct csn_module second = { .index = w->lib, .start = 0x20000, .end = 0x30000, .bias = 0x20000 };
+    const struct csn_module both[] = { second, first };
+    const struct csn_stack_frame frames[] = { { 0x11000, 0, CSN_STACK_EXACT }, { 0x20100, 0, CSN_STACK_EXACT } };
+    const struct csn_stack_answer *answers;
+    for (unsigned way = 0; way < 3; way++) {
+        csn_status status = CSN_E_MEMORY;
+        for (uint64_t nth = 1; status == CSN_E_MEMORY; nth++) {
+            struct test_allocator t;
+            struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
+            struct csn_symbolicator *s;
+            test_allocator_init(&t);
+            options.allocator = &t.base;
+            assert_int_equal(csn_symbolicator_create(&options, &s, NULL), CSN_OK);
+            assert_int_equal(csn_symbolicator_set_modules(s, &first, 1, NULL), CSN_OK);
+            for (unsigned round = 0; round < 2; round++) {
+                if (!round) test_allocator_fail(&t, nth, 0);
+                status = way == 0   ? csn_symbolicator_set_module(s, 1, &second, NULL)
+                         : way == 1 ? csn_symbolicator_set_module(s, 0, &second, NULL)
+                                    : csn_symbolicator_set_modules(s, both, 2, NULL);
+                test_allocator_fail(&t, 0, 0);
+                assert_int_equal(csn_symbolicator_answer(s, frames, 2, &answers, NULL), CSN_OK);
+                const bool is_set = status == CSN_OK, is_gone = is_set && way == 1;
+                assert_int_equal(answers[0].module, is_gone ? UINT32_MAX : is_set && way == 2 ? 1 : 0);
+                assert_int_equal(answers[1].module, !is_set ? UINT32_MAX : way == 0 ? 1 : 0);
+                if (status == CSN_OK && !round) break;
+                if (round) assert_int_equal(status, CSN_OK);
+                if (!round) assert_int_equal(status, CSN_E_MEMORY);
+                if (round) status = CSN_E_MEMORY; /* another one may fail */
+            }
+            csn_symbolicator_destroy(s);
+            test_allocator_check_empty(&t);
+            assert_true(nth < 20);
+        }
+    }
+}
+
 /* What the callee proper meets is met: a third image that has the name, too, is not called by it. */
 static void expectations_that_the_callee_meets(void **state) {
     struct world *w = *state;
@@ -661,7 +701,8 @@ int main(void) {
         cmocka_unit_test(generations), cmocka_unit_test(unreliable_frames), cmocka_unit_test(exhausted_budgets_are_not_cached),
         cmocka_unit_test(callbacks_through_a_known_library), cmocka_unit_test(expectations_that_the_callee_meets),
         cmocka_unit_test(callbacks_of_undecided_callers),
-        cmocka_unit_test(modules_one_by_one), cmocka_unit_test(several_expectations), cmocka_unit_test(inlined_into_the_chosen),
+        cmocka_unit_test(modules_one_by_one), cmocka_unit_test(modules_without_memory),
+        cmocka_unit_test(several_expectations), cmocka_unit_test(inlined_into_the_chosen),
         cmocka_unit_test(signal_frames),        cmocka_unit_test(names_of_signal_frames),
         cmocka_unit_test(damaged_indexes),      cmocka_unit_test(out_of_memory),
     };
