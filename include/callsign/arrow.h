@@ -89,8 +89,9 @@ CSN_API void csn_arrow_options_init(struct csn_arrow_options *options);
  * not becomes U+FFFD.
  *
  * symbolicator: needed for stacks, otherwise may be NULL. Its modules are replaced. Indexes that `store` opened stay open
- * until csn_store_trim(); when the store is full, this function calls csn_symbolicator_forget() and csn_store_trim()
- * before it begins.
+ * until csn_store_trim(), which this function calls before it begins when the store is full. Symbolicators may take turns
+ * with a store: each forgets what it knows when the store has closed indexes since its last batch, or is another one. Before
+ * csn_store_destroy() call csn_symbolicator_forget() if the symbolicator is used on.
  * schema, array: moved in; the callee releases both, also on failure. *out_schema and *out_array belong to the caller, who
  * calls their release(). Any thread may release them.
  * CSN_OK; CSN_E_UNSUPPORTED: a type that is not listed above, an array with a negative length, unknown flags or fields;

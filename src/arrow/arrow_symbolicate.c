@@ -4,6 +4,7 @@
 
 #include "base/core/fail.h"
 #include "base/core/sized.h"
+#include "symbolicate/symbolicator.h"
 
 void csn_arrow_options_init(struct csn_arrow_options *options) { *options = (struct csn_arrow_options)CSN_ARROW_OPTIONS_INIT; }
 
@@ -48,10 +49,9 @@ static csn_status prepare(struct csni_arrow_session *s, const struct ArrowSchema
     CSNI_TRY(csni_arrow_frames_reason(&s->frames, "the address is null", &s->no_address, err));
     CSNI_TRY(csni_arrow_frames_reason(&s->frames, "the address has more than 64 bits", &s->wide_address, err));
     CSNI_TRY(csni_arrow_frames_reason(&s->frames, "the module is null", &s->no_module, err));
-    if (o->store && csn_store_is_full(o->store)) {
-        if (s->symbolicator) csn_symbolicator_forget(s->symbolicator);
-        csn_store_trim(o->store);
-    }
+    if (o->store && csn_store_is_full(o->store)) csn_store_trim(o->store);
+    /* Another symbolicator's batch may have closed indexes that this one knows answers of. */
+    if (s->symbolicator) csni_symbolicator_follow(s->symbolicator, o->store, o->store ? csn_store_generation(o->store) : 0);
     CSNI_TRY(find_modules(s, err));
     return make_index_reasons(s, err);
 }

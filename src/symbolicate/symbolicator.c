@@ -52,6 +52,13 @@ void csn_symbolicator_forget(struct csn_symbolicator *s) {
     csni_arena_deinit(&s->arena);
 }
 
+void csni_symbolicator_follow(struct csn_symbolicator *s, const void *owner, uint64_t generation) {
+    if (s->owner == owner && s->owner_generation == generation) return;
+    csn_symbolicator_forget(s);
+    s->owner = owner;
+    s->owner_generation = generation;
+}
+
 uint64_t csn_symbolicator_generation(const struct csn_symbolicator *s) { return s->sites.generation; }
 
 void csn_symbolicator_destroy(struct csn_symbolicator *s) {

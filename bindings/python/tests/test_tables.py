@@ -212,3 +212,21 @@ def test_a_stack_of_no_integers(index_path, addresses):
     for bad, error in ((addresses[0] + 0.5, TypeError), (hex(addresses[0]), TypeError), (1 << 64, OverflowError)):
         with pytest.raises(error):
             symbolicator.stack([(name, bad)])
+
+
+def test_symbolicators_that_take_turns_with_a_store(folder, addresses, tmp_path):
+    """A call of one closes indexes that the other one knows, once more than 1,024 are open."""
+    index = (folder / "orders.gsym").read_bytes()
+    name = b"_ZN4shop12report_stackEv"
+    assert index.count(name)
+    count, draw = 1100, random.Random(16)
+    for i in range(count):
+        (tmp_path / f"lib{i}.so.gsym").write_bytes(index.replace(name, name[:-6] + b"%05dv" % i))
+    with callsign.Index(folder / "orders.gsym") as known:
+        address = next(a for a in addresses if known.lookup(a)[-1].function == name.decode())
+    with callsign.Store(tmp_path) as store:
+        two = [callsign.Symbolicator(store), callsign.Symbolicator(store)]
+        for call in range(6):
+            wanted = [draw.randrange(count) for _ in range(3000)]
+            answers = two[call % 2].stack([(f"lib{i}.so", address) for i in wanted])
+            assert [a.frames[-1].function[-6:-1] for a in answers] == [f"{i:05d}" for i in wanted]

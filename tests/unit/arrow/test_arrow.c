@@ -1,4 +1,5 @@
 /* callsign/arrow.h: types, slices, nulls, stacks, ownership, out of memory. Arrow's own validation is in tests/bindings. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -395,6 +396,73 @@ static void stacks(void **state) {
     csn_store_destroy(store);
 }
 
+/* ---- one store, several symbolicators ---- */
+
+/* Each file is the example with another name of the function at 0x1000: "d00", "d01" ... by the module's number. */
+static csn_status open_numbered(void *context, const struct csn_store_module *module, struct csn_index **out,
+                                struct csn_store_explanation *explanation, struct csn_error *err) {
+    static uint8_t copies[4][1 << 14];
+    static unsigned next;
+    uint8_t *copy = copies[next++ % 4];
+    (void)context, (void)explanation;
+    assert_true(example.out.size <= sizeof copies[0]);
+    memcpy(copy, example.out.bytes, example.out.size);
+    uint8_t *name = memmem(copy, example.out.size, "\0die", 5);
+    assert_non_null(name);
+    memcpy(name + 2, module->name.ptr + 1, 2);
+    return csn_index_open_memory(copy, example.out.size, NULL, out, err);
+}
+
+static void expect_name(struct csn_symbolicator *symbolicator, struct csn_store *store, const char *module) {
+    static const int32_t ends[] = { 0, 1 };
+    const int32_t offsets[] = { 0, (int32_t)strlen(module) };
+    struct csn_arrow_options options = CSN_ARROW_OPTIONS_INIT;
+    struct nested n;
+    struct column list;
+    struct ArrowSchema out_schema, *item_schema = &n.outer.schema;
+    struct ArrowArray out, *item = &n.outer.array;
+    char text[128], want[128];
+    options.store = store;
+    column_init(&n.modules, "u", "module", 1, NULL, offsets, module);
+    column_init(&n.addresses, "L", "address", 1, NULL, module_addrs, NULL);
+    nest(&n, 1);
+    column_init(&list, "+l", "", 1, NULL, ends, NULL);
+    list.schema.n_children = list.array.n_children = 1;
+    list.schema.children = &item_schema;
+    list.array.children = &item;
+    assert_int_equal(csn_symbolicate_arrow(symbolicator, &list.schema, &list.array, &options, &out_schema, &out, NULL), CSN_OK);
+    put_row(out.children[0]->children[0], out.children[0]->children[1], 0, text, sizeof text);
+    snprintf(want, sizeof want, "d%s+0@/src/demo.c:10", module + 1);
+    assert_string_equal(text, want);
+    out.release(&out);
+    out_schema.release(&out_schema);
+}
+
+/* A batch of one closes indexes that the other one knows: it asks again, whatever lies at their addresses by now. */
+static void symbolicators_take_turns(void **state) {
+    (void)state;
+    struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
+    struct csn_store *stores[2];
+    struct csn_symbolicator *two[2];
+    char module[4];
+    options.convert = open_numbered;
+    options.max_open = 1;
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(csn_store_create(&options, &stores[i], NULL), CSN_OK);
+        assert_int_equal(csn_symbolicator_create(NULL, &two[i], NULL), CSN_OK);
+    }
+    uint32_t draw = 1;
+    for (unsigned i = 0; i < 2000; i++) {
+        draw = draw * 1664525 + 1013904223;
+        snprintf(module, sizeof module, "m%02u", (draw >> 24) % 10);
+        expect_name(two[draw >> 16 & 1], stores[i / 500 % 2], module);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        csn_symbolicator_destroy(two[i]);
+        csn_store_destroy(stores[i]);
+    }
+}
+
 static csn_status symbolicate_column(void *context, const struct csn_allocator *alloc) {
     static const uint64_t addrs[] = { 0x1018, 0x11f0, 7 };
     struct csn_arrow_options options = CSN_ARROW_OPTIONS_INIT;
@@ -429,6 +497,7 @@ int main(void) {
         cmocka_unit_test(addresses_of_an_index), cmocka_unit_test(return_addresses), cmocka_unit_test(whole_decimals),
         cmocka_unit_test(refused), cmocka_unit_test(modules_by_name), cmocka_unit_test(empty_names_first),
         cmocka_unit_test(missing_buffers), cmocka_unit_test(stacks), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(symbolicators_take_turns),
     };
     return cmocka_run_group_tests(tests, open_example, close_example);
 }
