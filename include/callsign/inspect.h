@@ -60,6 +60,12 @@ CSN_API uint64_t csn_index_offset_address(const struct csn_index *index, uint64_
  * Any thread; no allocation. */
 CSN_API uint64_t csn_index_link_bias(const struct csn_index *index, uint64_t image_base);
 
+/* Returns what an address of a running Linux kernel is more than its address in the index: perf and pprof have the kernel's mapping
+ * begin, at `start`, where `symbol` lies; "_text", "_stext", or empty, which is "_stext" as in pprof. An index that lacks the
+ * symbol has it where its image begins; arm64 has a header of 64 KiB from _text to _stext.
+ * Any thread. Cost: that of csn_index_find_name(). */
+CSN_API uint64_t csn_index_kernel_bias(const struct csn_index *index, struct csn_str symbol, uint64_t start);
+
 /* Reads only the start address of function `idx`, which is available even if the record is damaged.
  * CSN_E_ARGUMENT: idx is out of range. */
 CSN_API csn_status csn_index_function_start(const struct csn_index *index, uint32_t idx, uint64_t *out,

@@ -307,7 +307,7 @@ static void put_mapping(struct otlp_writer *w, uint32_t number) {
     csni_proto_put_number(&w->message, 1, module->start);
     csni_proto_put_number(&w->message, 2, mapped ? module->end : csni_profile_module_end(&w->used, number));
     csni_proto_put_number(&w->message, 3, module->file_off);
-    csni_proto_put_number(&w->message, 4, string_index(w, module->path));
+    csni_proto_put_number(&w->message, 4, string_index(w, csni_profile_mapping_name(module)));
     put_indexes(w, &w->message, 5, attributes, count);
     csni_proto_put_message(&w->dictionary, 1, &w->message);
 }

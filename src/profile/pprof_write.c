@@ -66,7 +66,7 @@ static void put_module(struct pprof_writer *w, uint32_t number) {
     csni_proto_put_number(&w->message, 2, module->start);
     csni_proto_put_number(&w->message, 3, mapped ? module->end : csni_profile_module_end(&w->used, number));
     csni_proto_put_number(&w->message, 4, module->file_off);
-    csni_proto_put_number(&w->message, 5, string_number(w, module->path));
+    csni_proto_put_number(&w->message, 5, string_number(w, csni_profile_mapping_name(module)));
     if (module->build_id_size || module->build_id_text)
         csni_proto_put_number(&w->message, 6, string_number(w, build_id_string(w, module)));
     for (uint32_t i = 0; i < 4; i++) csni_proto_put_number(&w->message, FIRST_KNOWN + i, w->used.module_known[number] >> i & 1);

@@ -91,7 +91,7 @@ uint64_t csni_profile_perf_place(const struct csn_profile *p, const struct profi
     const bool has_addr = find_address(p, location, &addr);
     if (is_mapped && (!has_addr || has_path(p, m))) place = mapped_file_offset(p, location);
     else if (!has_addr) place = location->value;
-    else if (!has_path(p, m) || !find_file_offset(p, &m->layout, addr, &place)) place = addr;
+    else if (addr >> 63 || !has_path(p, m) || !find_file_offset(p, &m->layout, addr, &place)) place = addr; /* the kernel's are addresses */
     return behind_call(location, place, is_caller);
 }
 

@@ -34,6 +34,7 @@ enum {
 /* Numbers of strings: 0 is the empty one. */
 struct profile_module {
     uint32_t path;
+    uint32_t mapping_name;       /* "[kernel.kallsyms]_stext", which tells where the kernel begins; 0: no such name */
     uint32_t build_id_size;
     uint32_t build_id_text;      /* as the input has it, where `build_id` does not tell all of it: not hexadecimal, or longer */
     uint8_t build_id[CSN_BUILD_ID_MAX];
@@ -171,6 +172,11 @@ struct profile_times {
 
 static inline struct csn_str csni_profile_str(const struct csn_profile *profile, uint32_t string) {
     return profile->strings.items[string];
+}
+
+/* Where an output has mappings. */
+static inline uint32_t csni_profile_mapping_name(const struct profile_module *module) {
+    return module->mapping_name ? module->mapping_name : module->path;
 }
 
 /* Of a path, in the way of any system. */

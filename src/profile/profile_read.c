@@ -27,16 +27,33 @@ static bool read_build_id(struct csn_str text, uint8_t bytes[CSN_BUILD_ID_MAX], 
     return digits / 2 <= CSN_BUILD_ID_MAX;
 }
 
+static bool begins_with(struct csn_str text, struct csn_str start) {
+    return text.len >= start.len && memcmp(text.ptr, start.ptr, start.len) == 0;
+}
+
+/* The kernel is "vmlinux" and its guest what is in brackets: behind them stands where the mapping begins. True: something does. */
+static bool name_kernel(struct csn_str *path) {
+    const bool is_guest = begins_with(*path, CSN_STR("[guest.kernel"));
+    if (!is_guest && !begins_with(*path, CSN_STR("[kernel"))) return false;
+    const char *close = memchr(path->ptr, ']', path->len);
+    const size_t size = close ? (size_t)(close + 1 - path->ptr) : path->len;
+    const bool has_symbol = size < path->len;
+    *path = is_guest ? (struct csn_str){ path->ptr, size } : CSN_STR("vmlinux");
+    return has_symbol;
+}
+
 static csn_status add_hex_module(struct csn_profile *p, struct csn_profile_module *module, struct csn_str build_id,
                                  const uint32_t *lib, uint32_t *out, struct csn_error *err) {
-    static const char kernel[] = "[kernel";
     const struct csn_str path = module->path;
     uint8_t bytes[CSN_BUILD_ID_MAX];
-    uint32_t text = 0;
+    uint32_t text = 0, mapping_name = 0;
     if (!read_build_id(build_id, bytes, &module->build_id_size)) CSNI_TRY(csni_profile_string(p, build_id, &text, err));
     module->build_id = bytes;
-    if (path.len >= sizeof kernel - 1 && memcmp(path.ptr, kernel, sizeof kernel - 1) == 0) module->path = CSN_STR("vmlinux");
-    return csni_profile_module(p, module, text, lib, out, err);
+    if (name_kernel(&module->path)) CSNI_TRY(csni_profile_string(p, path, &mapping_name, err));
+    CSNI_TRY(csni_profile_module(p, module, text, lib, out, err));
+    struct profile_module *added = &p->modules.items[*out];
+    if (!added->mapping_name) added->mapping_name = mapping_name;
+    return CSN_OK;
 }
 
 csn_status csni_profile_hex_module(struct csn_profile *p, struct csn_str path, struct csn_str build_id, uint64_t start,

@@ -8,6 +8,8 @@
 #include "profile/profile_given.h"
 #include "profile/profile_places.h"
 
+#include <string.h>
+
 #include <callsign/inspect.h>
 #include <callsign/names.h>
 #include <callsign/process.h>
@@ -66,16 +68,22 @@ static uint64_t index_base(const struct csn_index *index) {
     return info.base_address;
 }
 
-/* perf maps the kernel at _text or _stext, from its first byte on or, once it was moved (KASLR), from the place
- * where it is. It is moved by a multiple of 64 KiB at least, and the index begins near _text. */
+/* What stands behind the bracket of "[kernel.kallsyms]_stext". */
+static struct csn_str mapped_symbol(const struct symbolication *s, const struct profile_module *module) {
+    const struct csn_str name = csni_profile_str(s->p, module->mapping_name);
+    const char *close = name.len ? memchr(name.ptr, ']', name.len) : NULL;
+    return close ? (struct csn_str){ close + 1, (size_t)(name.ptr + name.len - close - 1) } : CSN_STR("");
+}
+
+/* What is linked in the upper half and lies there is a kernel, whatever its mapping is called. That begins at _text or _stext, from
+ * its first byte on (which PowerPC has at a place of its own) or, once it was moved (KASLR), from the place where it is. */
 static bool kernel_bias(struct symbolication *s, const struct profile_module *module, const struct csn_index *index,
                         uint64_t *out) {
-    enum { UNIT = 1 << 16 };
-    const uint64_t base = index_base(index);
-    const bool is_kernel =
-        csni_str_equal(csni_profile_str(s->p, module->path), CSN_STR("vmlinux")) && module->start >> 63 && base >> 63;
-    if (!is_kernel || (module->file_off && module->file_off != module->start)) return false;
-    *out = (module->start - base + UNIT / 2) & ~(uint64_t)(UNIT - 1);
+    const uint64_t base = index_base(index), power_pc = 0xc000000000000000;
+    const uint64_t file_off = module->file_off;
+    if (!(module->start >> 63) || !(base >> 63)) return false;
+    if (file_off && file_off != power_pc && file_off != module->start) return false;
+    *out = csn_index_kernel_bias(index, mapped_symbol(s, module), module->start);
     return true;
 }
 

@@ -108,6 +108,57 @@ def test_go_tool_pprof(judged, tmp_path):
     assert "shapes::Shape::area" in top and "(inline)" in top
 
 
+KERNEL = r"""
+.section .head.text, "ax"
+.globl _text, _start
+_text: _start: nop; ret
+.text
+.globl _stext
+_stext:
+.macro function name, size
+.globl \name
+.type \name, @function
+\name: .skip \size, 0x90
+.size \name, \size
+.endm
+function first 0x2000
+function second 0xe000
+function third 0x1000
+"""
+
+
+@pytest.mark.parametrize("header", [0, 0x10000])  # arm64 has one before _stext
+@pytest.mark.parametrize("name", ["path", "[kernel.kallsyms]_text", "[kernel.kallsyms]_stext", "build id"])
+def test_kernels_as_pprof_places_them(callsign, tmp_path, header, name):
+    """A mapping called by the path of vmlinux had no KASLR, and one that begins at arm64's _stext was taken to begin at _text."""
+    base, moved = 0xffffffff81000000 if not header else 0xffff800008000000, 0x1a000000
+    (tmp_path / "kernel.s").write_text(KERNEL if header else KERNEL.replace("_start: nop; ret", "_start:"))
+    sections = f"SECTIONS {{ . = {base:#x}; .head.text : {{ *(.head.text) }} . = {base + header:#x}; .text : {{ *(.text) }} .notes : {{ *(.note*) }} }}"
+    (tmp_path / "kernel.ld").write_text(sections)
+    program = tmp_path / "vmlinux-6.1"
+    subprocess.run([need("gcc"), "-nostdlib", "-static", "-Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567", "-Wl,-T,kernel.ld", "kernel.s",
+                    "-o", program], check=True, cwd=tmp_path)
+    symbol = "_text" if name.endswith("_text") and not name.endswith("_stext") else "_stext"
+    start = base + moved + (header if symbol == "_stext" else 0)
+    places = [base + header + moved + at for at in (0x10, 0x2010, 0x10010)]
+    mapped, build_id, options = {"path": (str(program), "", ()), "build id": ("/nowhere/vmlinux", "0123456789abcdef0123456789abcdef01234567", ("-s", tmp_path))}.get(
+        name, (name, "", ("-i", f"vmlinux={program}")))
+    if name == "build id":
+        (tmp_path / ".build-id/01").mkdir(parents=True)
+        (tmp_path / ".build-id/01/23456789abcdef0123456789abcdef01234567.debug").write_bytes(program.read_bytes())
+        options = ("--debug-dir", tmp_path)
+    for offset in (0, start):
+        (tmp_path / "in.pb").write_bytes(pprof([(places, [1])], [(start, (1 << 64) - 1, offset, mapped, build_id)]))
+        asked = [] if name == "path" else [program]
+        theirs = go_pprof(tmp_path, "-traces", "-symbolize=local", *asked, tmp_path / "in.pb").split("\n-----")[-2].split()[-3:]
+        assert theirs == ["first", "second", "third"]
+        callsign.good("profile", tmp_path / "in.pb", "-o", tmp_path / "out.pb", "--offline", "--no-cache", *options)
+        assert Pprof((tmp_path / "out.pb").read_bytes()).names() == {tuple(theirs): [1]}
+        callsign.good("profile", tmp_path / "in.pb", "-o", tmp_path / "between.otlp", "--offline", "--no-search")
+        callsign.good("profile", tmp_path / "between.otlp", "-o", tmp_path / "out.pb", "--offline", "--no-cache", *options)
+        assert Pprof((tmp_path / "out.pb").read_bytes()).names() == {tuple(theirs): [1]}
+
+
 def raw_samples(tmp_path, path):
     """{(frames of a stack, labels): values}, how many samples, and how many locations, as pprof reads them."""
     text = go_pprof(tmp_path, "-raw", "-symbolize=none", path)
