@@ -56,10 +56,12 @@ static bool is_in_unknown_file(const struct profile_frames *frames, size_t numbe
 
 static bool keep_told(struct profile_frames *frames, size_t number, const struct line_frame *frame) {
     if (!reserve_items(&frames->told, &frames->told_capacity, number + 1, sizeof(*frames->told))) return false;
+    const bool is_renamed = frame->site == SITE_SYMBOL && frame->image.len;
+    const struct csn_str module = is_renamed ? frame->image : frame->module;
     frames->told[number] = (struct told_frame){
         .name = is_unknown(frame->symbol) ? CSN_STR("") : frame->symbol, .pc = frame->pc, .flags = frame->flags & LOOKUP,
         .file_offset = is_in_unknown_file(frames, number, frame) ? frame->value : NO_FILE_OFFSET,
-        .is_pc_of_module = frame->site == SITE_PC && frame->module.len && !is_unknown(frame->module),
+        .module = is_unknown(module) ? CSN_STR("") : module, .is_renamed = is_renamed,
     };
     return true;
 }
@@ -114,13 +116,15 @@ static const struct stack_module *covering_module(const struct stack_session *se
     return found;
 }
 
-static bool place_in_module(struct profile_frames *frames, const struct stack_module *module, struct csn_profile_location *out) {
-    struct csn_profile_module own = { .build_id = module->id.bytes, .build_id_size = module->id.size };
+/* `renamed`: what the text calls it where that is not its name in the session; empty: the same. */
+static bool place_in_module(struct profile_frames *frames, const struct stack_module *module, struct csn_str renamed,
+                            struct csn_profile_location *out) {
+    struct csn_profile_module own = { .path = renamed, .build_id = module->id.bytes, .build_id_size = module->id.size };
     if (out->kind == CSN_PROFILE_AT_PC) {
         own.start = own.file_off = FILE_MAPPED_FROM;
         own.end = FILE_MAPPED_TO;
     }
-    if (module->name) own.path = (struct csn_str){ module->name, strlen(module->name) };
+    if (!renamed.len && module->name) own.path = (struct csn_str){ module->name, strlen(module->name) };
     return csn_profile_add_module(frames->profile, &own, &out->module, NULL) == CSN_OK;
 }
 
@@ -139,11 +143,21 @@ static bool locate_symbol(struct profile_frames *frames, size_t i, const struct 
     const struct told_frame *told = &frames->told[i];
     location->flags = told->pc ? told->flags : 0;
     if (!told->pc) return add_location(frames, location);
-    const bool has_module = symbol->module != NO_MODULE && told->is_pc_of_module;
+    const bool has_module = symbol->module != NO_MODULE && told->module.len;
     location->kind = has_module ? CSN_PROFILE_AT_ADDRESS : CSN_PROFILE_AT_PC;
     location->value = told->pc;
-    if (has_module && !place_in_module(frames, &frames->session->modules->items[symbol->module], location)) return false;
+    if (has_module && !place_in_module(frames, &frames->session->modules->items[symbol->module], told->module, location))
+        return false;
     return add_location(frames, location);
+}
+
+/* A pc in memory of which the text alone knows what it is: "[ext4]", "[heap]". No index has it. */
+static bool place_as_told(struct profile_frames *frames, const struct told_frame *told, struct csn_profile_location *out) {
+    const struct csn_profile_module own = { .path = told->module };
+    if (!told->pc || !told->module.len || !(told->module.ptr[0] == '[' || told->pc >> 63)) return true;
+    out->kind = CSN_PROFILE_AT_ADDRESS;
+    out->flags |= CSN_PROFILE_AS_NAMED;
+    return csn_profile_add_module(frames->profile, &own, &out->module, NULL) == CSN_OK;
 }
 
 static bool locate_frame(struct profile_frames *frames, size_t i, size_t *next_inlined) {
@@ -164,7 +178,9 @@ static bool locate_frame(struct profile_frames *frames, size_t i, size_t *next_i
         location.kind = CSN_PROFILE_AT_PC;
         location.value = frames->told[i].file_offset;
     }
-    if (module && !place_in_module(frames, module, &location)) return false;
+    const struct told_frame *told = &frames->told[i];
+    if (module && !place_in_module(frames, module, told->is_renamed ? told->module : CSN_STR(""), &location)) return false;
+    if (!module && !place_as_told(frames, told, &location)) return false;
     return add_location(frames, &location);
 }
 

@@ -18,7 +18,8 @@ struct told_frame {
     uint64_t file_offset;        /* where it is in its file, if nothing tells its address; else NO_FILE_OFFSET */
     uint64_t pc;                 /* 0: not known */
     uint32_t flags;              /* CSN_STACK_ */
-    bool is_pc_of_module;        /* it is one in what the line names */
+    struct csn_str module;       /* whose it is, in the words of the text; empty: it does not tell */
+    bool is_renamed;             /* the session calls that module otherwise */
 };
 
 /* One stack on its way. All zeros but for the first members at first. */

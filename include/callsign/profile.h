@@ -120,13 +120,17 @@ enum csn_profile_location_kind {
     CSN_PROFILE_AT_PC = 2,       /* `value` is a pc in the module's mapping */
     CSN_PROFILE_AT_OFFSET = 3    /* `value` counts from the image's first byte in memory */
 };
+enum {
+    CSN_PROFILE_AS_NAMED = 1 << 16 /* among the flags of a location: its names are right, and no index is asked for others */
+};
 /* A place in a program. */
 struct csn_profile_location {
     uint32_t module;             /* number of a module, or CSN_PROFILE_NO_MODULE */
     uint32_t kind;               /* enum csn_profile_location_kind */
     uint64_t value;
     uint32_t flags;              /* how it is looked up: CSN_STACK_EXACT, _RETURN, _BEFORE or _EITHER. 0: at the value, which
-                                  * lies within the call if it is a caller's, as pprof, OTLP and Firefox profiles specify */
+                                  * lies within the call if it is a caller's, as pprof, OTLP and Firefox profiles specify. Also
+                                  * CSN_PROFILE_AS_NAMED */
     uint32_t line;               /* 0: unknown */
     struct csn_str name, file;   /* of the function, as the input has it; empty: unknown */
     uint64_t reserved[2];

@@ -272,7 +272,7 @@ csn_status csni_profile_add_location(struct csn_profile *p, const struct csn_pro
 }
 
 static csn_status check_location_fields(const struct csn_profile_location *given, struct csn_error *err) {
-    const uint32_t known = CSN_STACK_EXACT | CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER;
+    const uint32_t known = CSN_STACK_EXACT | CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER | CSN_PROFILE_AS_NAMED;
     CSNI_TRY(csni_check_flags("csn_profile_location.flags", given->flags, known, err));
     return csni_check_reserved("csn_profile_location.reserved", given->reserved[0] | given->reserved[1], err);
 }

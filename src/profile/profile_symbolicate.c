@@ -58,6 +58,12 @@ static csn_status find_index(struct symbolication *s, struct csn_store *store, c
     wanted.build_id = module->build_id;
     wanted.build_id_size = module->build_id_size;
     csn_status status = csn_store_find(store, &wanted, out, NULL, s->err);
+    /* perf and /proc/kallsyms have the kernel's modules in brackets. */
+    const struct csn_str name = wanted.name;
+    if (status == CSN_NONE && name.len > 2 && name.ptr[0] == '[' && name.ptr[name.len - 1] == ']') {
+        wanted.name = (struct csn_str){ name.ptr + 1, name.len - 2 };
+        status = csn_store_find(store, &wanted, out, NULL, s->err);
+    }
     if (status == CSN_NONE) *out = NULL;
     return status < 0 ? status : CSN_OK;
 }
@@ -157,10 +163,15 @@ static csn_status find_bias(struct symbolication *s, uint32_t number, const stru
     return CSN_OK;
 }
 
+/* Whether an index is asked for its names. */
+static bool is_asked_for(const struct profile_location *location) {
+    return location->kind != CSN_PROFILE_AT_NAME && location->module != CSN_PROFILE_NO_MODULE &&
+           !(location->flags & CSN_PROFILE_AS_NAMED);
+}
+
 static void mark_used_modules(const struct csn_profile *p, bool *used) {
     for (size_t i = 0; i < p->locations.count; i++)
-        if (p->locations.items[i].module != CSN_PROFILE_NO_MODULE && p->locations.items[i].kind != CSN_PROFILE_AT_NAME)
-            used[p->locations.items[i].module] = true;
+        if (is_asked_for(&p->locations.items[i])) used[p->locations.items[i].module] = true;
 }
 
 static csn_status add_index(struct symbolication *s, struct csn_store *store, uint32_t number, bool used) {
@@ -219,8 +230,7 @@ static uint64_t image_addr(const struct symbolication *s, const struct profile_l
 }
 
 static bool has_index(const struct symbolication *s, const struct profile_location *location) {
-    return location->kind != CSN_PROFILE_AT_NAME && location->module != CSN_PROFILE_NO_MODULE &&
-           s->modules.items[location->module].index;
+    return is_asked_for(location) && s->modules.items[location->module].index;
 }
 
 static bool place_before(const void *context, const void *a, const void *b) {

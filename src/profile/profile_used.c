@@ -51,8 +51,8 @@ static void use_nodes(struct profile_used *u, const struct csn_profile *p) {
 static bool may_be_program(const struct csn_profile *p, const struct profile_module *module) {
     const struct csn_str path = csni_profile_str(p, module->path);
     if (!path.len || path.ptr[0] == '[' || csni_str_equal(path, CSN_STR("vmlinux"))) return false;
-    for (size_t i = 0; i + 3 <= path.len; i++)
-        if (memcmp(path.ptr + i, ".so", 3) == 0) return false;
+    for (size_t i = 0; i + 3 <= path.len; i++) /* nor a module of the kernel */
+        if (memcmp(path.ptr + i, ".so", 3) == 0 || memcmp(path.ptr + i, ".ko", 3) == 0) return false;
     return true;
 }
 

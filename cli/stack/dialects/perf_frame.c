@@ -108,6 +108,7 @@ void perf_frame_place(struct line_frame *out, bool in_chain) {
     static const char kernel[] = "vmlinux";
     bool is_file = out->module.len && out->module.ptr[0] == '/', is_high = out->value >> 63;
     struct csn_str name;
+    out->image = out->module;
     if (is_unknown(out->symbol)) out->symbol.len = 0;
     out->site = in_chain && is_file ? SITE_FILE_OFFSET : SITE_PC;
     out->flags = in_chain ? CSN_STACK_EITHER : CSN_STACK_EXACT;

@@ -41,6 +41,7 @@ struct line_frame {
     enum frame_site site;
     uint64_t value, pc;     /* pc: where the line has that too, or 0 */
     struct csn_str module;  /* empty: found by pc */
+    struct csn_str image;   /* the module as the line has it, where that may differ: "[nf_tables]" */
     bool is_unnamed;        /* the line does not name the module: `module` is what it is usually called */
     struct build_id id;
     struct csn_str symbol;  /* what the line calls the function, or what the value counts from */
