@@ -146,6 +146,7 @@ static bool locate_symbol(struct profile_frames *frames, size_t i, const struct 
     const bool has_module = symbol->module != NO_MODULE && told->module.len;
     location->kind = has_module ? CSN_PROFILE_AT_ADDRESS : CSN_PROFILE_AT_PC;
     location->value = told->pc;
+    if (symbol->is_elsewhere) location->flags |= CSN_PROFILE_AS_NAMED;
     if (has_module && !place_in_module(frames, &frames->session->modules->items[symbol->module], told->module, location))
         return false;
     return add_location(frames, location);

@@ -358,6 +358,33 @@ static csn_status has_better_input(struct symbolication *s, const struct csn_sta
     return CSN_OK;
 }
 
+/* A clone is called as its function in debug information: "f.isra.0". */
+static bool is_same_function(struct csn_str a, struct csn_str b) {
+    const struct csn_str longer = a.len > b.len ? a : b;
+    const size_t shorter = a.len > b.len ? b.len : a.len;
+    return shorter && memcmp(a.ptr, b.ptr, shorter) == 0 && (longer.len == shorter || longer.ptr[shorter] == '.');
+}
+
+/* Whether the input names one of the functions that the index has there, or none. */
+static bool names_one_of(const struct symbolication *s, const struct profile_location *location,
+                         const struct csn_stack_answer *answer) {
+    for (uint32_t i = 0; i < location->line_count; i++) {
+        const struct profile_function *function = &s->p->functions.items[s->p->lines.items[location->first_line + i].function];
+        const struct csn_str name = csni_profile_str(s->p, function->system_name ? function->system_name : function->name);
+        for (uint32_t k = 0; k < answer->frame_count; k++)
+            if (is_same_function(name, answer->frames[k].name)) return true;
+    }
+    return !location->line_count;
+}
+
+/* Where no mapping tells how far a kernel was moved, its pcs may be addresses of other functions: what the input calls them shows
+ * whether they are. */
+static bool may_be_elsewhere(const struct symbolication *s, const struct profile_location *location) {
+    const struct profile_module *module = &s->p->modules.items[location->module];
+    return location->kind == CSN_PROFILE_AT_PC && !module->layout.has_bias && location->value >> 63
+           && index_base(s->modules.items[location->module].index) >> 63;
+}
+
 static csn_status answer_place(struct symbolication *s, const struct place *place) {
     const struct csn_stack_answer *answer;
     struct profile_location location = s->p->locations.items[place->location];
@@ -367,6 +394,7 @@ static csn_status answer_place(struct symbolication *s, const struct place *plac
     bool is_better = false;
     if (is_named(answer)) CSNI_TRY(has_better_input(s, answer, place->location, &is_better));
     if (!is_named(answer) || is_better) return CSN_OK;
+    if (may_be_elsewhere(s, &location) && !names_one_of(s, &location, answer)) return CSN_OK;
     CSNI_TRY(take_frames(s, answer, place->location, &location));
     location.flags = flags;
     s->counts.named++;

@@ -1,14 +1,19 @@
 /* A place in the text of perf: a number, perhaps a symbol, perhaps an image in brackets, which may be one of the kernel. */
 #include "stack/dialects/perf_frame.h"
+#include "stack/dialects/perf_kernel.h"
 
 #include <callsign/symbolicate.h>
 
 #include "input/module_names.h"
 
+bool perf_is_guest_kernel(struct csn_str module) {
+    static const char guest[] = "[guest.kernel";
+    return module.len >= sizeof(guest) - 1 && memcmp(module.ptr, guest, sizeof(guest) - 1) == 0;
+}
+
 bool perf_is_kernel(struct csn_str module) {
-    static const char open[] = "[kernel", guest[] = "[guest.kernel";
-    return (module.len >= sizeof(open) - 1 && memcmp(module.ptr, open, sizeof(open) - 1) == 0)
-           || (module.len >= sizeof(guest) - 1 && memcmp(module.ptr, guest, sizeof(guest) - 1) == 0);
+    static const char open[] = "[kernel";
+    return (module.len >= sizeof(open) - 1 && memcmp(module.ptr, open, sizeof(open) - 1) == 0) || perf_is_guest_kernel(module);
 }
 
 void perf_frame_read_offset(struct line_frame *out) {
@@ -105,7 +110,6 @@ static bool is_unknown(struct csn_str text) {
 }
 
 void perf_frame_place(struct line_frame *out, bool in_chain) {
-    static const char kernel[] = "vmlinux";
     bool is_file = out->module.len && out->module.ptr[0] == '/', is_high = out->value >> 63;
     struct csn_str name;
     out->image = out->module;
@@ -113,7 +117,7 @@ void perf_frame_place(struct line_frame *out, bool in_chain) {
     out->site = in_chain && is_file ? SITE_FILE_OFFSET : SITE_PC;
     out->flags = in_chain ? CSN_STACK_EITHER : CSN_STACK_EXACT;
     if (perf_is_kernel(out->module) || (is_high && (!out->module.len || is_vmlinux(out->module)))) {
-        out->module = (struct csn_str){ kernel, sizeof(kernel) - 1 };
+        out->module = perf_kernel_module(out->module);
         out->site = SITE_ADDRESS;
     } else if (is_high && out->has_symbol_offset && kernel_module_name(out->module, &name)) {
         out->module = name;

@@ -30,6 +30,7 @@ bool perf_find_padded_address(struct csn_str line, size_t from, size_t *out);
 struct csn_str perf_without_instruction(struct csn_str line);
 /* Whether the image is the kernel, or is no image but the mark of an inlined call. */
 bool perf_is_kernel(struct csn_str module);
+bool perf_is_guest_kernel(struct csn_str module);
 bool perf_is_inlined(struct csn_str module);
 
 #endif

@@ -9,7 +9,7 @@
  *       main.c:7 (inlined)
  *     0x55d000001139/0x55d000001161/P/-/-/3/                         of the branches of -F brstack: see perf_branches.h
  *     	000055d000001139	insn: 8d 4f 0a                        of the blocks between them, -F brstackinsn
- *     ffffffff81001139 do_idle+0x19 ([kernel.kallsyms])          the kernel: an address
+ *     ffffffff81001139 do_idle+0x19 ([kernel.kallsyms])          the kernel: an address, see perf_kernel.h
  *     ffffffffc0a31139 nft_do_chain+0x19 ([nf_tables])           a module of it: a place in a function of that name
  *
  *     app  4242 [001] 12.345678:     1 cycles:u:  55d000001139 area+0x19 (/path/app)       a sample alone: of the process
@@ -22,6 +22,7 @@
 #include "stack/dialects/perf_branches.h"
 #include "stack/dialects/perf_frame.h"
 #include "stack/dialects/perf_head.h"
+#include "stack/dialects/perf_kernel.h"
 #include "stack/dialects/perf_threads.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
@@ -36,7 +37,7 @@ struct perf_state {
     bool is_certain;        /* a sample or a mapping of the text is perf's without doubt */
     struct perf_threads threads;
     bool after_frame;       /* the line before is a frame */
-    uint64_t kernel_start;  /* where the kernel's text begins, as a map or a function tells; 0: not known */
+    struct perf_kernels kernels;
     bool in_kernel;         /* the frame before is one of the kernel */
     bool after_head;        /* the line before heads a sample: its chain may follow */
     bool has_maps;          /* the text is perf's without doubt */
@@ -62,7 +63,7 @@ static void read_map(struct perf_state *perf, struct stack_modules *modules, str
     if (!scan_find(s, "]: ", &end)) return;
     s->at = end + strlen("]: ");
     if (!scan_word(s, &access) || !scan_blanks(s)) return;
-    if (kernel && scan_text(s, "[kernel.kallsyms]_")) perf->kernel_start = start;
+    if (scan_peek(s) == '[') perf_kernels_add_map(&perf->kernels, scan_rest(s), start);
     if (kernel || scan_peek(s) != '/') return;
     struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
     mapping.start = start;
@@ -156,7 +157,7 @@ static void take_side(const struct perf_state *perf, const struct perf_branch_si
         out->site = SITE_SYMBOL;
         out->flags = CSN_STACK_EXACT;
         if (side->is_unknown) out->symbol = CSN_STR("[unknown]");
-        if (perf_is_kernel(out->module)) out->module = CSN_STR("vmlinux");
+        if (perf_is_kernel(out->module)) out->module = perf_kernel_module(out->module);
         return;
     }
     out->pc = value;
@@ -389,30 +390,10 @@ bool perf_is_certain(const void *state) {
     return perf->is_certain || perf->has_maps;
 }
 
-/* ---- the kernel ---- */
-
-/* Where the text does not say where the kernel is, a function does of which there is only one: kernels move by whole pages, so
- * that one of another build shows as what it is. */
-static void find_kernel_start(struct perf_state *perf, struct stack_session *session, const struct line_frame *frame,
-                              uint32_t module) {
-    enum { PAGE = 4096 };
-    const struct csn_index *index = session_index(session, module);
-    const struct symbol_site site = { .name = frame->symbol, .offset = frame->symbol_offset };
-    uint64_t start = 0;
-    uint32_t count = 0;
-    if (!index || !frame->has_symbol_offset) return;
-    if (!symbol_tables_find(&session->symbols, index, &site, &start, &count) || count != 1) return;
-    uint64_t base = session_image_base(session, module), moved = frame->value - (start + frame->symbol_offset);
-    if (base >> 32 && moved % PAGE == 0) perf->kernel_start = base + moved;
-}
-
-/* The kernel is loaded at a random place; its index begins with its text. */
-static uint64_t kernel_address(void *state, struct stack_session *session, const struct line_frame *frame, uint32_t module) {
+static bool kernel_address(void *state, struct stack_session *session, const struct line_frame *frame, uint32_t module,
+                           uint64_t *out) {
     struct perf_state *perf = state;
-    if (!perf->kernel_start) find_kernel_start(perf, session, frame, module);
-    if (!perf->kernel_start) return frame->value;
-    uint64_t base = session_image_base(session, module);
-    return base >> 32 ? frame->value + base - perf->kernel_start : frame->value;
+    return perf_kernels_address(&perf->kernels, session, frame, module, out);
 }
 
 /* ---- writing ---- */

@@ -54,12 +54,14 @@ static enum line_kind read_segfault_line(void *state, struct stack_modules *modu
 }
 
 /* Of an offset in the mapping. */
-static uint64_t code_address(void *state, struct stack_session *session, const struct line_frame *frame, uint32_t module) {
+static bool code_address(void *state, struct stack_session *session, const struct line_frame *frame, uint32_t module,
+                         uint64_t *out) {
     const struct csn_index *index = session_index(session, module);
     uint64_t first = 0;
     (void)state;
-    if (!index || csn_index_function_start(index, 0, &first, NULL) < 0) return frame->value;
-    return frame->value + (first - first % SEGFAULT_PAGE);
+    *out = frame->value;
+    if (index && csn_index_function_start(index, 0, &first, NULL) >= 0) *out += first - first % SEGFAULT_PAGE;
+    return true;
 }
 
 const struct stack_dialect segfault_dialect = { .name = "segfault", .marks = { MARK_REGISTER | MARK_MODULE },

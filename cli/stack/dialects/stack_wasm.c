@@ -144,17 +144,22 @@ static enum line_kind read_wasm_line(void *state, struct stack_modules *modules,
 }
 
 /* The file's name without ".gsym" and the like is the module's; a single module serves all. */
-static uint64_t wasm_address(void *state, struct stack_session *session, const struct line_frame *frame, uint32_t module) {
+static bool wasm_address(void *state, struct stack_session *session, const struct line_frame *frame, uint32_t module,
+                         uint64_t *out) {
     const struct wasm_state *wasm = state;
     struct csn_str name = without_suffix(base_name_of(frame->module), ".wasm");
-    if (!session_index(session, module)) return frame->value; /* shown as it came */
+    *out = frame->value; /* shown as it came */
+    if (!session_index(session, module)) return true;
     for (uint32_t i = 0; i < wasm->count; i++) {
         struct csn_str own = { wasm->files[i].path, strlen(wasm->files[i].path) };
         own = without_suffix(base_name_of(own), ".wasm");
         bool same = own.len == name.len && memcmp(own.ptr, name.ptr, name.len) == 0;
-        if (same || wasm->count == 1) return frame->value - wasm->files[i].start;
+        if (!same && wasm->count != 1) continue;
+        *out = frame->value - wasm->files[i].start;
+        return true;
     }
-    return UINT64_MAX; /* nothing is known to be there */
+    *out = UINT64_MAX; /* nothing is known to be there */
+    return true;
 }
 
 const struct stack_dialect wasm_dialect = { .name = "wasm", .marks = { MARK_WASM | MARK_HEX, MARK_NUMBER | MARK_HEX },

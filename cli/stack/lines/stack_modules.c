@@ -219,6 +219,13 @@ static bool read_file_offset(struct stack_modules *modules, struct csn_str path,
     return true;
 }
 
+/* The index of its module has something else at the frame's address. */
+static bool add_told_frame(struct stack_session *session, const struct line_frame *frame, uint32_t module) {
+    const struct frame_symbol named = { .offset = frame->symbol_offset, .module = module, .is_elsewhere = true };
+    if (!frame->symbol.len) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
+    return session_add_symbol(session, &named, frame->symbol, frame->flags);
+}
+
 void stack_modules_add_place(struct stack_modules *modules, const struct module_names *names, uint64_t start, uint64_t offset) {
     const uint32_t module = session_name_module(modules->session, names->name, &names->id);
     if (module == NO_MODULE) return;
@@ -240,8 +247,9 @@ bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_d
     if (frame->site == SITE_SYMBOL) return add_symbol_frame(modules, frame, module);
     enum frame_site site = frame->site;
     if (site == SITE_FILE_OFFSET && !read_file_offset(modules, frame->module, &value, &site)) return false;
-    if (frame->site == SITE_ADDRESS && dialect->address) value = dialect->address(state, session, frame, module);
-    else if (site != SITE_OFFSET) value = index_address(modules, frame->module, module, value);
+    if (frame->site == SITE_ADDRESS && dialect->address) {
+        if (!dialect->address(state, session, frame, module, &value)) return add_told_frame(session, frame, module);
+    } else if (site != SITE_OFFSET) value = index_address(modules, frame->module, module, value);
     if (site == SITE_OFFSET) value = session_offset_address(session, module, value);
     if (site == SITE_LESS_BIAS) value = address_less_bias(session, module, value);
     if ((site == SITE_OFFSET || site == SITE_LESS_BIAS) && frame->pc)

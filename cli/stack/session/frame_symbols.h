@@ -11,6 +11,7 @@ struct frame_symbol {
     uint32_t module;          /* of the session */
     uint32_t same_name;       /* functions of that name in the module's index */
     bool has_index;
+    bool is_elsewhere;        /* the index is not of the module's build, or nothing proves that it is: the name is all there is */
 };
 
 /* Of one stack, by frame. */

@@ -80,7 +80,9 @@ static const char *confidence_text(uint32_t confidence) {
 
 /* Why a frame that its text only names was not found. */
 static void put_symbol_reason(struct out_buffer *out, const struct frame_symbol *symbol) {
-    if (!symbol->has_index) {
+    if (symbol->is_elsewhere) {
+        out_text(out, "the index has another function there");
+    } else if (!symbol->has_index) {
         out_text(out, csn_reason_text(CSN_REASON_NO_INDEX));
     } else if (!symbol->same_name) {
         out_text(out, "the index has no function of this name");

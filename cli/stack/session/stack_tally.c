@@ -10,6 +10,7 @@
 static void tally_frame(struct stack_tally *tally, const struct csn_stack_answer *answer, const struct frame_symbol *symbol) {
     tally->frames++;
     if (answer->frame_count) tally->named++;
+    else if (symbol && symbol->is_elsewhere) tally->elsewhere++;
     else if (symbol && symbol->has_index && symbol->same_name) tally->same_name++;
     else if (symbol && symbol->has_index) tally->no_function++;
     else if (symbol) tally->reasons[CSN_REASON_NO_INDEX]++;
@@ -32,6 +33,7 @@ void tally_add(struct stack_tally *tally, const struct stack_tally *other) {
     tally->damaged += other->damaged;
     tally->no_function += other->no_function;
     tally->same_name += other->same_name;
+    tally->elsewhere += other->elsewhere;
 }
 
 /* The reasons, in a text that grows up to its size. */
@@ -53,6 +55,7 @@ void tally_report(const struct stack_tally *tally) {
         if (tally->reasons[i]) put_reason(&text, tally->reasons[i], csn_reason_text(i));
     put_reason(&text, tally->no_function, "the index has no function of this name");
     put_reason(&text, tally->same_name, "the index has several functions of this name");
+    put_reason(&text, tally->elsewhere, "the index has another function there");
     put_reason(&text, tally->damaged, "the index is damaged there");
     cli_report("%" PRIu64 " stacks, %" PRIu64 " frames: %" PRIu64 " named, %" PRIu64 " not%s%s%s", tally->stacks, tally->frames,
                tally->named, tally->frames - tally->named, text.used ? " (" : "", text.bytes, text.used ? ")" : "");

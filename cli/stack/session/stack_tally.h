@@ -13,6 +13,7 @@ struct stack_tally {
     uint64_t reasons[TALLY_REASONS]; /* by enum csn_reason */
     uint64_t damaged;                /* the index has an error there */
     uint64_t no_function, same_name; /* of frames that are names: the index has none of it, or several */
+    uint64_t elsewhere;              /* the index has another function at the frame's address */
 };
 
 void tally_stack(struct stack_tally *tally, const struct csn_stack_answer *answers, size_t count,
