@@ -52,6 +52,12 @@ static uint64_t mapped_file_offset(const struct csn_profile *p, const struct pro
     return location->value - m->start + m->file_off;
 }
 
+/* From the image's first byte, where nothing tells more: a kernel's mapping begins at it or, within 64 KiB, at _stext. */
+static uint64_t mapped_offset(const struct csn_profile *p, const struct profile_location *location) {
+    const uint64_t unit = 1 << 16, start = module_of(p, location)->start;
+    return is_of_kernel(location) ? location->value - (start & ~(unit - 1)) : mapped_file_offset(p, location);
+}
+
 static bool find_file_offset(const struct csn_profile *p, const struct profile_layout *layout, uint64_t addr, uint64_t *out) {
     return csni_process_segments_file_off(parts_of(p, layout), layout->part_count, addr, out);
 }
@@ -80,7 +86,7 @@ uint64_t csni_profile_offset_place(const struct csn_profile *p, const struct pro
     uint64_t place;
     if (location->kind == CSN_PROFILE_AT_OFFSET) place = location->value;
     else if (find_address(p, location, &place)) place -= m->layout.has_base && place >= m->layout.base ? m->layout.base : 0;
-    else place = csni_profile_is_mapped(p, location) ? mapped_file_offset(p, location) : location->value;
+    else place = csni_profile_is_mapped(p, location) ? mapped_offset(p, location) : location->value;
     return within_call(location, place);
 }
 
@@ -91,7 +97,7 @@ uint64_t csni_profile_perf_place(const struct csn_profile *p, const struct profi
     const bool has_addr = find_address(p, location, &addr);
     if (is_mapped && (!has_addr || has_path(p, m))) place = mapped_file_offset(p, location);
     else if (!has_addr) place = location->value;
-    else if (addr >> 63 || !has_path(p, m) || !find_file_offset(p, &m->layout, addr, &place)) place = addr; /* the kernel's are addresses */
+    else if (is_of_kernel(location) || !has_path(p, m) || !find_file_offset(p, &m->layout, addr, &place)) place = addr;
     return behind_call(location, place, is_caller);
 }
 

@@ -209,3 +209,14 @@ def test_one_name_of_a_module(callsign, tmp_path):
     assert [(location["lines"][0][0], location["lines"][0][2], location["mapping"]["file"]) for location in found.samples[0][0]] == [
         ("nft_do_chain", 240, "[nf_tables]"), ("other", 0, "[nf_tables]")]
     assert len(found.mappings) == 1
+
+
+# ---- other formats ----
+
+@pytest.mark.parametrize("by_start", [False, True])
+def test_an_unnamed_kernel_in_firefox(callsign, index, tmp_path, by_start):
+    """Its places had the address -1, by which no symbols could be found later."""
+    start = TEXT + 0x1a000000
+    source = pprof([([start + at + 4 for at, _, _ in FUNCTIONS[50:53]], [1])], [(start, start + 0x200000, start if by_start else 0, "[kernel.kallsyms]_text", "")])
+    between, _ = profile(callsign, tmp_path, source, to="firefox")
+    assert profile(callsign, tmp_path, between, "-i", f"vmlinux={index}")[0] == {"kernel_52;kernel_51;kernel_50": "1"}
