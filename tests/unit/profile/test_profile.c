@@ -656,6 +656,30 @@ static void out_of_memory_symbolicating(void **state) {
     assert_true(test_allocator_sweep(symbolicate_one, NULL, 0) > 10);
 }
 
+/* No index is asked for a location whose names are right. */
+static void locations_as_named(void **state) {
+    const struct csn_profile_module module = { .path = CSN_STR("/nowhere/app") };
+    (void)state;
+    for (uint32_t flags = 0; flags <= CSN_PROFILE_AS_NAMED; flags += CSN_PROFILE_AS_NAMED) {
+        struct csn_profile_location location = { .kind = CSN_PROFILE_AT_ADDRESS, .value = 0x1139, .flags = flags, .name = CSN_STR("f") };
+        struct csn_profile_counts counts;
+        struct csn_profile *p;
+        struct csn_store *store;
+        uint32_t number;
+        assert_int_equal(csn_profile_create(NULL, &p, NULL), CSN_OK);
+        assert_int_equal(csn_store_create(NULL, &store, NULL), CSN_OK);
+        assert_int_equal(csn_profile_add_module(p, &module, &location.module, NULL), CSN_OK);
+        assert_int_equal(csn_profile_add_location(p, &location, &number, NULL), CSN_OK);
+        assert_int_equal(csn_profile_symbolicate(p, store, NULL, &counts, NULL), CSN_OK);
+        assert_int_equal(counts.modules, flags ? 0 : 1);
+        assert_int_equal(counts.kept, 1);
+        location.flags = CSN_PROFILE_AS_NAMED << 1;
+        assert_int_equal(csn_profile_add_location(p, &location, &number, NULL), CSN_E_UNSUPPORTED);
+        csn_store_destroy(store);
+        csn_profile_destroy(p);
+    }
+}
+
 /* pprof refuses samples without a type of values. */
 static void samples_without_types(void **state) {
     (void)state;
@@ -693,7 +717,7 @@ int main(void) {
         cmocka_unit_test(locations_with_inlined_calls),
         cmocka_unit_test(attributes_and_texts), cmocka_unit_test(inputs_share),
         cmocka_unit_test(writing_can_be_stopped),
-        cmocka_unit_test(inflating_a_source), cmocka_unit_test(samples_without_types),
+        cmocka_unit_test(inflating_a_source), cmocka_unit_test(samples_without_types), cmocka_unit_test(locations_as_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
