@@ -105,9 +105,13 @@ static bool use_module_at(struct stack_modules *modules, uint64_t pc) {
 static bool use_module_named(struct stack_modules *modules, struct csn_str name) {
     struct csn_process_module found;
     uint32_t module;
-    if (!name.len || !stack_modules_has_maps(modules) || session_find_module(modules->session, name) != NO_MODULE) return true;
+    struct module_table *table = modules->session->modules;
+    if (!name.len || !stack_modules_has_maps(modules)) return true;
+    module = session_find_module(modules->session, name);
+    if (module != NO_MODULE && !table->items[module].named_in) return true;
     csn_status status = csn_process_maps_find_named(modules->maps, modules->pid, name, &found);
-    if (status == CSN_OK) use_module(modules, &found, &module);
+    /* It may have been used already, and be called otherwise by the line. */
+    if (status == CSN_OK && !module_table_covers(table, found.start)) use_module(modules, &found, &module);
     return status >= 0;
 }
 

@@ -1,4 +1,4 @@
-/* A list of modules with a hash table of their base names. */
+/* A list of modules with hash tables of their names. */
 #define _GNU_SOURCE
 #include "stack/session/module_table.h"
 
@@ -9,10 +9,27 @@
 
 #include "ui/growing.h"
 
-static uint32_t hash_module_name(struct csn_str name) {
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < name.len; i++) hash = (hash ^ (unsigned char)name.ptr[i]) * 16777619u;
-    return hash;
+/* Steps in one slot: of an input that makes names collide. */
+enum { PROBES = 256 };
+
+static uint64_t hash_more(uint64_t hash, const void *bytes, size_t size) {
+    const char *at = bytes;
+    uint64_t word;
+    for (; size >= sizeof(word); at += sizeof(word), size -= sizeof(word)) {
+        memcpy(&word, at, sizeof(word));
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+    word = size;
+    memcpy((char *)&word + 1, at, size);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+static uint32_t hash_module_name(struct csn_str name) { return (uint32_t)hash_more(0, name.ptr, name.len); }
+
+static uint32_t hash_module_build(struct csn_str name, const struct build_id *id) {
+    return (uint32_t)hash_more(hash_more(0, name.ptr, name.len), id->bytes, id->size);
 }
 
 static struct csn_str str_of(const char *text) {
@@ -21,13 +38,23 @@ static struct csn_str str_of(const char *text) {
 
 static bool same_text(struct csn_str a, struct csn_str b) { return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0; }
 
+static bool same_id(const struct build_id *a, const struct build_id *b) {
+    return a->size == b->size && (!a->size || memcmp(a->bytes, b->bytes, a->size) == 0);
+}
+
+static void free_module(struct stack_module *module) {
+    free(module->name);
+    free(module->index_path);
+}
+
+static void clear_slots(struct module_table *table) {
+    if (table->slots) memset(table->slots, 0, (size_t)MODULE_KEYS * table->slot_count * sizeof(*table->slots));
+}
+
 void module_table_clear(struct module_table *table) {
-    for (uint32_t i = 0; i < table->count; i++) {
-        free(table->items[i].name);
-        free(table->items[i].index_path);
-    }
-    table->count = table->range_count = table->ranges_sorted = 0;
-    if (table->slots) memset(table->slots, 0, table->slot_count * sizeof(*table->slots));
+    for (uint32_t i = 0; i < table->count; i++) free_module(&table->items[i]);
+    table->count = table->named_count = table->range_count = table->ranges_sorted = 0;
+    clear_slots(table);
 }
 
 void module_table_deinit(struct module_table *table) {
@@ -38,11 +65,45 @@ void module_table_deinit(struct module_table *table) {
     *table = (struct module_table){ 0 };
 }
 
-static void insert_name(struct module_table *table, uint32_t module) {
-    struct csn_str base = base_name_of(str_of(table->items[module].name));
-    uint32_t *slot = &table->slots[hash_module_name(base) & (table->slot_count - 1)];
-    table->items[module].next = *slot;
+/* ---- the slots ---- */
+
+static uint32_t *slot_of(const struct module_table *table, enum module_key key, uint32_t hash) {
+    return &table->slots[(size_t)key * table->slot_count + (hash & (table->slot_count - 1))];
+}
+
+static void insert_first(struct module_table *table, enum module_key key, uint32_t hash, uint32_t module) {
+    uint32_t *slot = slot_of(table, key, hash);
+    table->items[module].next[key] = *slot;
     *slot = module + 1;
+}
+
+/* What leads to the module of exactly that name. NULL: there is none. */
+static uint32_t *link_of_name(const struct module_table *table, struct csn_str name) {
+    uint32_t *link = slot_of(table, MODULE_BY_NAME, hash_module_name(name));
+    for (unsigned probe = 0; *link && probe < PROBES; link = &table->items[*link - 1].next[MODULE_BY_NAME], probe++)
+        if (same_text(str_of(table->items[*link - 1].name), name)) return link;
+    return NULL;
+}
+
+/* The one that was named last takes the place of another of its name. */
+static void insert_latest(struct module_table *table, uint32_t module) {
+    const struct csn_str name = str_of(table->items[module].name);
+    uint32_t *link = link_of_name(table, name);
+    if (!link) {
+        insert_first(table, MODULE_BY_NAME, hash_module_name(name), module);
+    } else if (table->items[*link - 1].recency < table->items[module].recency && *link != module + 1) {
+        table->items[module].next[MODULE_BY_NAME] = table->items[*link - 1].next[MODULE_BY_NAME];
+        *link = module + 1;
+    }
+}
+
+static void insert_names(struct module_table *table, uint32_t module) {
+    const struct stack_module *m = &table->items[module];
+    const struct csn_str name = str_of(m->name);
+    if (!name.len) return;
+    insert_first(table, MODULE_BY_BASE, hash_module_name(base_name_of(name)), module);
+    insert_first(table, MODULE_BY_BUILD, hash_module_build(name, &m->id), module);
+    insert_latest(table, module);
 }
 
 static bool grow_table(struct module_table *table) {
@@ -50,13 +111,13 @@ static bool grow_table(struct module_table *table) {
     struct stack_module *items = reallocarray(table->items, capacity, sizeof(*items));
     if (!items) return false;
     table->items = items;
-    uint32_t *slots = calloc(capacity * (size_t)2, sizeof(*slots));
+    uint32_t *slots = calloc(capacity * (size_t)2 * MODULE_KEYS, sizeof(*slots));
     if (!slots) return false;
     free(table->slots);
     table->slots = slots;
     table->slot_count = capacity * 2;
     table->capacity = capacity;
-    for (uint32_t i = 0; i < table->count; i++) insert_name(table, i);
+    for (uint32_t i = 0; i < table->count; i++) insert_names(table, i);
     return true;
 }
 
@@ -69,7 +130,7 @@ bool module_table_add(struct module_table *table, const struct module_names *nam
     if (!reserve_items(&table->ranges, &table->range_capacity, table->range_count + (size_t)1, sizeof(*table->ranges)))
         return false;
     struct stack_module module = { .name = copy_of(names->name), .index_path = copy_of(names->index), .id = names->id,
-                                   .start = start, .end = end, .bias = bias };
+                                   .start = start, .end = end, .bias = bias, .recency = ++table->recency };
     if ((names->name.len && !module.name) || (names->index.len && !module.index_path)) {
         free(module.name);
         free(module.index_path);
@@ -77,23 +138,108 @@ bool module_table_add(struct module_table *table, const struct module_names *nam
     }
     table->items[table->count] = module;
     if (start < end) table->ranges[table->range_count++] = (struct module_range){ start, end, end };
-    insert_name(table, table->count);
+    insert_names(table, table->count);
     *out = table->count++;
     return true;
 }
 
-/* The exact name goes before a base name, the later module before the earlier. */
-uint32_t module_table_find(const struct module_table *table, struct csn_str name) {
-    if (!table->slot_count || !name.len) return NO_MODULE;
-    enum { PROBES = 256 }; /* of one file that is mapped often, or of an input that makes names collide */
-    struct csn_str base = base_name_of(name);
-    uint32_t i = table->slots[hash_module_name(base) & (table->slot_count - 1)], found = NO_MODULE;
-    for (unsigned probe = 0; i && probe < PROBES; i = table->items[i - 1].next, probe++) {
-        struct csn_str own = str_of(table->items[i - 1].name);
-        if (same_text(own, name)) return i - 1;
-        if (found == NO_MODULE && same_text(base_name_of(own), base)) found = i - 1;
+/* ---- by name ---- */
+
+/* "/opt/app", "C:\\bin\\app.exe": it says in which folder the file is. */
+static bool is_full_path(struct csn_str name) {
+    const bool has_drive = name.len > 2 && name.ptr[1] == ':' && (name.ptr[2] == '\\' || name.ptr[2] == '/');
+    return name.len && (name.ptr[0] == '/' || name.ptr[0] == '\\' || has_drive);
+}
+
+static uint32_t find_exactly(const struct module_table *table, struct csn_str name) {
+    const uint32_t *link = link_of_name(table, name);
+    return link ? *link - 1 : NO_MODULE;
+}
+
+/* Where /lib is a link to /usr/lib, loaders and kernels call a file by different paths. */
+static uint32_t find_with_usr(const struct module_table *table, struct csn_str name) {
+    static const char usr[] = "/usr", *const folders[] = { "/lib", "/bin/", "/sbin/" };
+    enum { USR = sizeof(usr) - 1, PATH_SIZE = 4096 };
+    char path[PATH_SIZE];
+    if (name.len > USR && memcmp(name.ptr, usr, USR) == 0 && name.ptr[USR] == '/')
+        return find_exactly(table, (struct csn_str){ name.ptr + USR, name.len - USR });
+    bool may_be = false;
+    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+        may_be |= name.len > strlen(folders[i]) && memcmp(name.ptr, folders[i], strlen(folders[i])) == 0;
+    if (!may_be || name.len + USR > sizeof(path)) return NO_MODULE;
+    memcpy(path, usr, USR);
+    memcpy(path + USR, name.ptr, name.len);
+    return find_exactly(table, (struct csn_str){ path, name.len + USR });
+}
+
+/* A full path is another module than another one, and than what lines call by the file name alone: that may be any of that name. A list
+ * of modules says what is meant. */
+static bool may_be_called(const struct stack_module *module, struct csn_str name) {
+    return !is_full_path(name) || (!module->named_in && !is_full_path(str_of(module->name)));
+}
+
+/* A list of modules tells what a process has, a line may be another one's. */
+static bool is_likelier(const struct stack_module *a, const struct stack_module *b) {
+    if (!a->named_in != !b->named_in) return !a->named_in;
+    return a->recency > b->recency;
+}
+
+static uint32_t find_by_base(const struct module_table *table, struct csn_str name) {
+    const struct csn_str base = base_name_of(name);
+    uint32_t i = *slot_of(table, MODULE_BY_BASE, hash_module_name(base)), found = NO_MODULE;
+    for (unsigned probe = 0; i && probe < PROBES; i = table->items[i - 1].next[MODULE_BY_BASE], probe++) {
+        const struct stack_module *m = &table->items[i - 1];
+        if (found != NO_MODULE && !is_likelier(m, &table->items[found])) continue;
+        if (may_be_called(m, name) && same_text(base_name_of(str_of(m->name)), base)) found = i - 1;
     }
     return found;
+}
+
+uint32_t module_table_find(const struct module_table *table, struct csn_str name) {
+    if (!table->slot_count || !name.len) return NO_MODULE;
+    uint32_t found = find_exactly(table, name);
+    if (found == NO_MODULE) found = find_with_usr(table, name);
+    return found == NO_MODULE ? find_by_base(table, name) : found;
+}
+
+uint32_t module_table_find_build(const struct module_table *table, struct csn_str name, const struct build_id *id) {
+    if (!table->slot_count || !name.len) return NO_MODULE;
+    uint32_t i = *slot_of(table, MODULE_BY_BUILD, hash_module_build(name, id));
+    for (unsigned probe = 0; i && probe < PROBES; i = table->items[i - 1].next[MODULE_BY_BUILD], probe++) {
+        const struct stack_module *m = &table->items[i - 1];
+        if (same_id(&m->id, id) && same_text(str_of(m->name), name)) return i - 1;
+    }
+    return NO_MODULE;
+}
+
+void module_table_name(struct module_table *table, uint32_t module, uint64_t stack) {
+    struct stack_module *m = &table->items[module];
+    m->named_in = stack;
+    m->recency = ++table->recency;
+    if (m->name) insert_latest(table, module);
+}
+
+void module_table_set_id(struct module_table *table, uint32_t module, const struct build_id *id) {
+    struct stack_module *m = &table->items[module];
+    const struct csn_str name = str_of(m->name);
+    uint32_t *link = slot_of(table, MODULE_BY_BUILD, hash_module_build(name, &m->id));
+    while (*link && *link != module + 1) link = &table->items[*link - 1].next[MODULE_BY_BUILD];
+    if (*link) *link = m->next[MODULE_BY_BUILD];
+    m->id = *id;
+    m->resolved = m->forgotten = false;
+    if (name.len) insert_first(table, MODULE_BY_BUILD, hash_module_build(name, id), module);
+}
+
+void module_table_drop_named(struct module_table *table) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < table->count; i++) {
+        if (!table->items[i].named_in) table->items[kept++] = table->items[i];
+        else free_module(&table->items[i]);
+    }
+    table->count = kept;
+    table->named_count = 0;
+    clear_slots(table);
+    for (uint32_t i = 0; i < kept; i++) insert_names(table, i);
 }
 
 static int compare_starts(const void *a, const void *b) {

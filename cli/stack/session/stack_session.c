@@ -18,7 +18,7 @@ static struct csn_str str_of(const char *text) {
 
 bool session_init(struct stack_session *session, const struct text_list *files, const struct text_list *folders,
                   const struct search_values *search, uint64_t max_frames, uint64_t cache_bytes) {
-    *session = (struct stack_session){ .max_frames = max_frames, .is_stale = true, .files = files };
+    *session = (struct stack_session){ .max_frames = max_frames, .is_stale = true, .files = files, .stack = 1 };
     session->modules = &session->stream_modules;
     struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
     options.max_frames = max_frames;
@@ -104,22 +104,47 @@ uint32_t session_find_module(const struct stack_session *session, struct csn_str
     return module_table_find(session->modules, name);
 }
 
+/* Whether what is known of the module's build holds for the stack that is read: it told that itself, or a list of modules did. */
+static bool is_of_stack(const struct stack_session *session, const struct stack_module *module) {
+    return !module->named_in || module->named_in == session->stack;
+}
+
+/* A line names it without a build id. */
+static uint32_t find_any_build(const struct stack_session *session, struct csn_str name) {
+    static const struct build_id none = { .size = 0 };
+    const uint32_t module = module_table_find(session->modules, name);
+    if (module == NO_MODULE) return NO_MODULE;
+    const struct stack_module *known = &session->modules->items[module];
+    return !known->id.size || is_of_stack(session, known) ? module : module_table_find_build(session->modules, name, &none);
+}
+
+/* A line names it with a build id, which one of the same stack, or of a list of modules, may lack. */
+static uint32_t find_build(struct stack_session *session, struct csn_str name, const struct build_id *id) {
+    uint32_t module = module_table_find_build(session->modules, name, id);
+    if (module != NO_MODULE) return module;
+    module = module_table_find(session->modules, name);
+    if (module == NO_MODULE) return NO_MODULE;
+    const struct stack_module *known = &session->modules->items[module];
+    if (known->id.size == id->size && memcmp(known->id.bytes, id->bytes, id->size) == 0) return module;
+    if (known->id.size || !is_of_stack(session, known)) return NO_MODULE;
+    module_table_set_id(session->modules, module, id);
+    session->is_stale = true;
+    return module;
+}
+
 uint32_t session_name_module(struct stack_session *session, struct csn_str name, const struct build_id *id) {
-    uint32_t module = module_table_find(session->modules, name);
-    if (module != NO_MODULE && !(id && id->size)) return module;
-    if (module != NO_MODULE) {
-        struct stack_module *known = &session->modules->items[module];
-        if (known->id.size == id->size && memcmp(known->id.bytes, id->bytes, id->size) == 0) return module;
-        if (!known->id.size) {
-            known->id = *id;
-            known->resolved = known->forgotten = false;
-            session->is_stale = true;
-            return module;
-        }
-    }
+    const bool has_id = id && id->size;
     struct module_names names = { .name = name };
-    if (id) names.id = *id;
-    return session_add_module(session, &names, 0, 0, 0, &module) ? module : NO_MODULE;
+    uint32_t module = has_id ? find_build(session, name, id) : find_any_build(session, name);
+    if (has_id) names.id = *id;
+    if (module != NO_MODULE) {
+        module_table_name(session->modules, module, session->modules->items[module].named_in ? session->stack : 0);
+        return module;
+    }
+    if (!session_add_module(session, &names, 0, 0, 0, &module)) return NO_MODULE;
+    module_table_name(session->modules, module, session->stack);
+    session->modules->named_count++;
+    return module;
 }
 
 const struct csn_index *session_index(struct stack_session *session, uint32_t module) {
@@ -169,8 +194,18 @@ uint64_t session_offset_address(struct stack_session *session, uint32_t module, 
 
 /* ---- frames ---- */
 
+/* Modules that only lines of stacks before have named are named again where they come again: there may be any number in a log. */
+static void drop_named_modules(struct stack_session *session) {
+    struct module_table *table = &session->stream_modules;
+    if (session->modules != table || table->named_count <= (MODULES_MAX - (table->count - table->named_count)) / 2) return;
+    module_table_drop_named(table);
+    session->is_stale = true;
+}
+
 void session_begin_stack(struct stack_session *session) {
     session->frame_count = 0;
+    session->stack++;
+    drop_named_modules(session);
     session->sample.known = false;
     frame_symbols_clear(&session->frame_symbols);
 }

@@ -23,6 +23,7 @@ struct stack_session {
     uint32_t placed_count, placed_capacity;
     char *own_text;                   /* the JSON that own_modules were read from */
     size_t own_text_size, own_text_capacity; /* a size of 0: not known */
+    uint64_t stack;                   /* the number of the one that is read, from 1 */
     bool is_stale;                    /* the symbolicator does not have them yet */
     bool is_short;                    /* it lacks the last ones; the others are as it has them */
     bool has_new_range;               /* one of those has a range: it may cover pcs of stacks before */
@@ -59,9 +60,10 @@ bool session_use_same(struct stack_session *session, struct csn_str text, size_t
 /* The strings are copied. False: no memory, or too many. */
 bool session_add_module(struct stack_session *session, const struct module_names *names, uint64_t start, uint64_t end,
                         uint64_t bias, uint32_t *out);
-/* By name, exactly or by its base name; NO_MODULE: there is none. */
+/* By name, exactly or by its base name; NO_MODULE: there is none. Two different full paths are two modules. */
 uint32_t session_find_module(const struct stack_session *session, struct csn_str name);
-/* The same, added without a place where it is missing. */
+/* The same for a line of the stack that is read, added without a place where it is missing. A build id that only a line told holds
+ * for its stack: other stacks may be of another build. */
 uint32_t session_name_module(struct stack_session *session, struct csn_str name, const struct build_id *id);
 /* The index of a module; NULL: there is none. */
 const struct csn_index *session_index(struct stack_session *session, uint32_t module);
