@@ -86,7 +86,7 @@ CSN_API const char *csn_store_given_path(const struct csn_store *store, size_t i
 /* What the caller knows about a module. Empty strings and NULL mean unknown. */
 struct csn_store_module {
     size_t struct_size;      /* set by CSN_STORE_MODULE_INIT */
-    struct csn_str name;     /* file name or path */
+    struct csn_str name;     /* file name or path. Below /proc/self, /proc/thread-self and /dev/fd it is no file of this process */
     struct csn_str index;    /* path of its index; if set, no other place is searched */
     const uint8_t *build_id; /* build id or UUID */
     size_t build_id_size;

@@ -8,6 +8,7 @@
 #include "base/core/fail.h"
 #include "base/core/sized.h"
 #include "base/hex.h"
+#include "base/own_path.h"
 
 enum { PATH_SIZE = 4096, ID_BYTES_MIN = 4, ARCH_SIZE = sizeof ((struct csni_slice *)NULL)->arch };
 
@@ -53,6 +54,7 @@ static bool image_path(const struct module_search *search, char out[PATH_SIZE]) 
     static const char deleted[] = " (deleted)";
     struct csn_str name = search->module->image.len ? search->module->image : search->module->name;
     struct stat st;
+    if (!search->module->image.len && csni_is_own_path(name)) return false;
     if (!name.len || name.len >= PATH_SIZE || name.ptr[0] != '/' || memchr(name.ptr, 0, name.len)) return false;
     memcpy(out, name.ptr, name.len);
     out[name.len] = 0;

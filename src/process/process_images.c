@@ -4,6 +4,7 @@
 #include "base/core/file_map.h"
 #include "base/core/search.h"
 #include "base/hash.h"
+#include "base/own_path.h"
 #include "object/object.h"
 #include "process/live_file.h"
 #include "process/mapping_set.h"
@@ -220,7 +221,7 @@ static const struct csni_process_image *find_image(struct csni_process_images *i
     if (!named) named = find_named(images, csni_path_base_name(path));
     const struct csn_str key = named ? (struct csn_str){ named->text + named->name_len + 1, named->path_len } : path;
     const struct csni_process_image *image = named ? read_if_of_build(images, key, build_id) : NULL;
-    if ((image && image->has_code) || path.ptr[0] != '/') return image;
+    if ((image && image->has_code) || path.ptr[0] != '/' || csni_is_own_path(path)) return image;
     const struct csni_process_image *there = read_if_of_build(images, path, build_id);
     if (there && (there->has_code || !image)) return there;
     return image ? read_if_of_build(images, key, build_id) : NULL;

@@ -6,6 +6,7 @@
 
 #include "base/core/fail.h"
 #include "base/core/sized.h"
+#include "base/own_path.h"
 
 enum { ARENA_CHUNK = 4096, MAX_OPEN_DEFAULT = 1024 };
 
@@ -142,7 +143,7 @@ const char *csn_store_given_path(const struct csn_store *store, size_t i) { retu
 static csn_status find_beside(struct csni_store_query *query) {
     char path[CSNI_STORE_PATH_SIZE];
     struct csn_str name = query->image;
-    if (!name.len || name.len >= sizeof path - sizeof ".gsym" || name.ptr[0] != '/' || memchr(name.ptr, 0, name.len))
+    if (query->is_own_path || !name.len || name.len >= sizeof path - sizeof ".gsym" || name.ptr[0] != '/' || memchr(name.ptr, 0, name.len))
         return CSN_NONE;
     snprintf(path, sizeof path, "%.*s.gsym", (int)name.len, name.ptr);
     csn_status status = csni_store_try_if_there(query, CSN_STORE_PLACE_BESIDE, path, false);
@@ -170,6 +171,7 @@ csn_status csn_store_find(struct csn_store *store, const struct csn_store_module
     CSNI_TRY(csni_options_copy(&module, sizeof module, given, given->struct_size, err));
     struct csni_store_query query = { .store = store, .name = module.name, .base_name = csni_store_base_name(module.name),
                                       .image = module.image.len ? module.image : module.name,
+                                      .is_own_path = !module.image.len && csni_is_own_path(module.name),
                                       .id = csni_store_id_of(module.build_id, module.build_id_size),
                                       .explanation = explanation, .err = err };
     csni_explanation_clear(explanation);

@@ -89,6 +89,7 @@ struct csni_store_query {
     struct csn_store *store;
     struct csn_str name, base_name;
     struct csn_str image;       /* path of its file */
+    bool is_own_path;           /* which leads this process elsewhere: nothing is searched there */
     struct csni_store_id id;
     struct csn_store_explanation *explanation; /* NULL: none is wanted */
     struct csni_store_undecided in_folders;

@@ -158,3 +158,16 @@ def test_a_module_without_id_after_one_with(callsign, tmp_path):
                       ({"name": "app", "build_id": "33221100554477668899aabbccddeeff"}, {"name": "app"}))
     text = "".join(json.dumps(stack) + "\n" for stack in (unknown, known, unknown))
     assert named(callsign, text, "--no-search", "-s", tmp_path) == [None, "f", None]
+
+
+@pytest.mark.parametrize("path", ["/proc/self/exe", "/proc/thread-self/exe", "/proc/./self//exe", "/usr/../proc/self/exe"])
+def test_names_of_the_process_that_wrote_the_log(callsign, builds, path):
+    """/proc/self/exe is the program that says so (Chromium, runc), not the one that reads it."""
+    own = subprocess.run([need("readelf"), "-lW", callsign.path], capture_output=True, text=True, check=True).stdout
+    code = next(int(row.split()[2], 16) for row in own.splitlines() if row.split()[:1] == ["LOAD"] and " R E " in row)
+    lines = "".join(f"{path}(+{code + step:#x})[0x7f0000200010]\n" for step in range(0x1000, 0x40000, 0x1000))
+    maps = f"{0x55d000000000:x}-{0x55d010000000:x} r-xp 00000000 08:01 1  {path}\n"
+    for text in (lines, maps + "\n" + f"#0 {0x55d000000000 + code + 0x2000:#x}\n"):
+        assert not any(named(callsign, text, "--offline", "--no-cache"))
+    given = f"{path}(+0x1104)[0x7f0000200010]\n"
+    assert named(callsign, given, "--offline", "--no-cache", "-i", f"exe={builds / 'alpha.gsym'}") == ["fn_alpha"]

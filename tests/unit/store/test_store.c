@@ -15,6 +15,7 @@
 #include <callsign/store.h>
 
 #include "base/core/span.h"
+#include "base/own_path.h"
 #include "store/index_store.h"
 #include "object/elf/elf_layout.h"
 #include "support/test_alloc.h"
@@ -247,6 +248,17 @@ static void test_beside_of_one_name(void **state) {
         assert_int_equal(found_start(store, module_of("tool", NULL)), 0);
     }
     csn_store_destroy(store);
+}
+
+static void test_own_paths(void **state) {
+    (void)state;
+    static const struct { const char *path; bool is_own; } cases[] = {
+        { "/proc/self/exe", true }, { "/proc/self/fd/3", true }, { "/proc/thread-self/exe", true }, { "/dev/fd/63", true },
+        { "/dev/stdin", true }, { "//proc/./self//exe", true }, { "/usr/../proc/self/root/bin/app", true }, { "/../proc/self/exe", true },
+        { "/proc/1/exe", false }, { "/proc/selfish/exe", false }, { "/proc/self", true }, { "/proc", false }, { "/dev/shm/self", false },
+        { "/opt/proc/self/exe", false }, { "/proc/../self/exe", false }, { "proc/self/exe", false }, { "", false }, { "/", false } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (csni_is_own_path(csni_str(cases[i].path)) != cases[i].is_own) fail_msg("%s", cases[i].path);
 }
 
 static void test_named_index(void **state) {
@@ -638,6 +650,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_short_id_in_folder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_beside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_beside_of_one_name, set_up, tear_down),
+        cmocka_unit_test(test_own_paths),
         cmocka_unit_test_setup_teardown(test_named_index, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_explanation, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_callbacks_and_trim, set_up, tear_down),
