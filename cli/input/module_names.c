@@ -30,12 +30,13 @@ bool build_id_parse(struct csn_str text, struct build_id *out) {
     for (size_t i = 0; i < text.len; i++) {
         int value = hex_digit(text.ptr[i]);
         if (text.ptr[i] == '-') continue;
-        if (value < 0 || digits == 2 * sizeof(id.bytes)) return false;
-        uint8_t *byte = &id.bytes[digits++ / 2];
+        if (value < 0) return false;
+        if (digits++ >= 2 * sizeof(id.bytes)) continue;
+        uint8_t *byte = &id.bytes[(digits - 1) / 2];
         *byte = (uint8_t)(*byte << 4 | value);
     }
     if (!digits || digits % 2) return false;
-    id.size = digits / 2;
+    id.size = digits / 2 < sizeof(id.bytes) ? digits / 2 : sizeof(id.bytes);
     *out = id;
     return true;
 }

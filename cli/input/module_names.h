@@ -12,7 +12,7 @@ struct build_id {
     uint8_t bytes[CSN_BUILD_ID_MAX];
     size_t size; /* 0: not known */
 };
-/* From hexadecimal digits, dashes between them ignored. False: it is none. */
+/* From hexadecimal digits, dashes between them ignored; of a longer one the first bytes. False: it is none. */
 bool build_id_parse(struct csn_str text, struct build_id *out);
 
 /* Empty: not known. */

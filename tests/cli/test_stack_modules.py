@@ -148,6 +148,13 @@ def test_many_modules_of_one_file_name(callsign, tmp_path, count):
     assert answers == [f"fn_{i}" for i in wanted] + [None]
 
 
+def test_a_long_build_id(callsign, builds, tmp_path):
+    """What is kept of it decides: it is not ignored."""
+    for id_, found in ((IDS[0] + "aa" * 20, "fn_alpha"), ("33" * 40, None)):
+        line = tombstone(0x1104, id_)
+        assert named(callsign, line, "--no-search", "-i", f"libarea.so={builds / 'alpha.gsym'}") == [found]
+
+
 def test_a_module_without_id_after_one_with(callsign, tmp_path):
     """Of --symbols in Breakpad's layout: nothing tells which build is meant."""
     folder = tmp_path / "app" / "00112233445566778899AABBCCDDEEFF0"
