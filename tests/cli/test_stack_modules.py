@@ -1,5 +1,6 @@
 """Which module a line means: by its path, by its build id, and not by what stacks before it said."""
 import json
+import random
 import shutil
 import subprocess
 
@@ -118,6 +119,26 @@ def test_a_build_id_holds_for_its_stack(callsign, builds):
     for first, second in (("", f" (BuildId: {IDS[1]})"), (f" (BuildId: {IDS[1]})", "")):
         both = "backtrace:\n" + line.format(0, first) + line.format(1, second) + "\n"
         assert named(callsign, both + plain, *options) == ["fn_bravo", "fn_bravo", None]
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_stacks_of_a_log_are_answered_as_alone(callsign, builds, threads):
+    """Lines with full paths, with and without build ids, some of which were cut or are of no build that was given."""
+    draw = random.Random(4)
+    paths = ["/x/libarea.so", "/y/libarea.so", "/usr/lib/libarea.so", "/lib/libarea.so", "/z/libother.so"]
+    ids = ["", "", *IDS, "33" * 20, IDS[0][:32]]
+
+    def line(i):
+        id_ = draw.choice(ids)
+        return f"      #{i:02} pc 0000000000001104  {draw.choice(paths)}" + (f" (BuildId: {id_})" if id_ else "") + "\n"
+
+    def answers(text):
+        out = callsign.good("stack", "--json", "--no-search", "--threads", threads, "-i", f"libarea.so={builds / 'alpha.gsym'}",
+                            "-i", builds / "bravo.gsym", stdin=text)
+        return [json.loads(answer)["frames"] for answer in out.splitlines()]
+
+    stacks = ["backtrace:\n" + "".join(line(i) for i in range(draw.randrange(1, 5))) + "\n" for _ in range(300)]
+    assert answers("".join(stacks)) == [answers(stack)[0] for stack in stacks]
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

@@ -156,7 +156,7 @@ static uint32_t find_exactly(const struct module_table *table, struct csn_str na
     return link ? *link - 1 : NO_MODULE;
 }
 
-/* Where /lib is a link to /usr/lib, loaders and kernels call a file by different paths. */
+/* Where /lib is a link to /usr/lib, loaders (in lines) and kernels (in lists) call a file by different paths. */
 static uint32_t find_with_usr(const struct module_table *table, struct csn_str name) {
     static const char usr[] = "/usr", *const folders[] = { "/lib", "/bin/", "/sbin/" };
     enum { USR = sizeof(usr) - 1, PATH_SIZE = 4096 };
@@ -198,8 +198,9 @@ static uint32_t find_by_base(const struct module_table *table, struct csn_str na
 uint32_t module_table_find(const struct module_table *table, struct csn_str name) {
     if (!table->slot_count || !name.len) return NO_MODULE;
     uint32_t found = find_exactly(table, name);
-    if (found == NO_MODULE) found = find_with_usr(table, name);
-    return found == NO_MODULE ? find_by_base(table, name) : found;
+    if (found != NO_MODULE) return found;
+    found = find_with_usr(table, name);
+    return found == NO_MODULE || table->items[found].named_in ? find_by_base(table, name) : found;
 }
 
 uint32_t module_table_find_build(const struct module_table *table, struct csn_str name, const struct build_id *id) {

@@ -18,7 +18,7 @@ static struct csn_str str_of(const char *text) {
 
 bool session_init(struct stack_session *session, const struct text_list *files, const struct text_list *folders,
                   const struct search_values *search, uint64_t max_frames, uint64_t cache_bytes) {
-    *session = (struct stack_session){ .max_frames = max_frames, .is_stale = true, .files = files, .stack = 1 };
+    *session = (struct stack_session){ .max_frames = max_frames, .is_stale = true, .files = files, .stack = 2 };
     session->modules = &session->stream_modules;
     struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
     options.max_frames = max_frames;
@@ -118,7 +118,21 @@ static uint32_t find_any_build(const struct stack_session *session, struct csn_s
     return !known->id.size || is_of_stack(session, known) ? module : module_table_find_build(session->modules, name, &none);
 }
 
-/* A line names it with a build id, which one of the same stack, or of a list of modules, may lack. */
+/* Frames before it in the stack may have named it without the build id. */
+static void tell_build(struct stack_session *session, struct csn_str name, uint32_t module) {
+    static const struct build_id none = { .size = 0 };
+    const uint32_t unknown = module_table_find_build(session->modules, name, &none);
+    if (unknown == NO_MODULE || session->modules->items[unknown].named_in != session->stack) return;
+    for (size_t i = 0; i < session->frame_count; i++) {
+        struct csn_stack_frame *frame = &session->frames[i];
+        if ((frame->flags & CSN_STACK_ADDRESS) && frame->module == unknown) frame->module = module;
+    }
+    for (size_t i = 0; i < session->frame_symbols.count; i++)
+        if (session->frame_symbols.items[i].module == unknown) session->frame_symbols.items[i].module = module;
+    session->modules->items[unknown].named_in = session->stack - 1; /* it is told */
+}
+
+/* A line names it with a build id, which a list of modules may lack. */
 static uint32_t find_build(struct stack_session *session, struct csn_str name, const struct build_id *id) {
     uint32_t module = module_table_find_build(session->modules, name, id);
     if (module != NO_MODULE) return module;
@@ -126,7 +140,7 @@ static uint32_t find_build(struct stack_session *session, struct csn_str name, c
     if (module == NO_MODULE) return NO_MODULE;
     const struct stack_module *known = &session->modules->items[module];
     if (known->id.size == id->size && memcmp(known->id.bytes, id->bytes, id->size) == 0) return module;
-    if (known->id.size || !is_of_stack(session, known)) return NO_MODULE;
+    if (known->id.size || known->named_in) return NO_MODULE;
     module_table_set_id(session->modules, module, id);
     session->is_stale = true;
     return module;
@@ -139,11 +153,12 @@ uint32_t session_name_module(struct stack_session *session, struct csn_str name,
     if (has_id) names.id = *id;
     if (module != NO_MODULE) {
         module_table_name(session->modules, module, session->modules->items[module].named_in ? session->stack : 0);
-        return module;
+    } else {
+        if (!session_add_module(session, &names, 0, 0, 0, &module)) return NO_MODULE;
+        module_table_name(session->modules, module, session->stack);
+        session->modules->named_count++;
     }
-    if (!session_add_module(session, &names, 0, 0, 0, &module)) return NO_MODULE;
-    module_table_name(session->modules, module, session->stack);
-    session->modules->named_count++;
+    if (has_id) tell_build(session, name, module);
     return module;
 }
 

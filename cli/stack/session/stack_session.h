@@ -23,7 +23,7 @@ struct stack_session {
     uint32_t placed_count, placed_capacity;
     char *own_text;                   /* the JSON that own_modules were read from */
     size_t own_text_size, own_text_capacity; /* a size of 0: not known */
-    uint64_t stack;                   /* the number of the one that is read, from 1 */
+    uint64_t stack;                   /* the number of the one that is read, from 2 */
     bool is_stale;                    /* the symbolicator does not have them yet */
     bool is_short;                    /* it lacks the last ones; the others are as it has them */
     bool has_new_range;               /* one of those has a range: it may cover pcs of stacks before */
