@@ -22,7 +22,8 @@ static bool is_one_of(struct csn_str part, const char *const *names) {
 
 bool csni_is_own_path(struct csn_str path) {
     static const char *const up[] = { "..", NULL }, *const proc[] = { "proc", NULL }, *const dev[] = { "dev", NULL };
-    static const char *const of_proc[] = { "self", "thread-self", NULL }, *const of_dev[] = { "fd", "stdin", "stdout", "stderr", NULL };
+    static const char *const of_proc[] = { "self", "thread-self", NULL };
+    static const char *const of_dev[] = { "fd", "stdin", "stdout", "stderr", NULL };
     struct csn_str first = { "", 0 }, second = { "", 0 }, part;
     size_t depth = 0, at = 0;
     if (!path.len || path.ptr[0] != '/') return false;
@@ -34,7 +35,8 @@ bool csni_is_own_path(struct csn_str path) {
         if (depth == 0) first = part;
         if (depth == 1) second = part;
         if (++depth < 2) continue;
-        if ((is_one_of(first, proc) && is_one_of(second, of_proc)) || (is_one_of(first, dev) && is_one_of(second, of_dev))) return true;
+        if (is_one_of(first, proc) && is_one_of(second, of_proc)) return true;
+        if (is_one_of(first, dev) && is_one_of(second, of_dev)) return true;
     }
     return false;
 }

@@ -172,8 +172,8 @@ static uint32_t find_with_usr(const struct module_table *table, struct csn_str n
     return find_exactly(table, (struct csn_str){ path, name.len + USR });
 }
 
-/* A full path is another module than another one, and than what lines call by the file name alone: that may be any of that name. A list
- * of modules says what is meant. */
+/* A full path is another module than another one, and than what lines call by the file name alone: that may be any of that name.
+ * A list of modules says what is meant. */
 static bool may_be_called(const struct stack_module *module, struct csn_str name) {
     return !is_full_path(name) || (!module->named_in && !is_full_path(str_of(module->name)));
 }
