@@ -76,6 +76,6 @@ static void fill_backward(struct line_filler *f) {
     else fill_line_in_brackets(f);
 }
 
-const struct stack_dialect backward_dialect = { .name = "backward", .marks = { MARK_HASH | MARK_HEX },
+const struct stack_dialect backward_dialect = { .name = "backward", .is_flush = true, .marks = { MARK_HASH | MARK_HEX },
                                                 .state_size = sizeof(struct backward_state), .read = read_backward_line,
                                                 .fill = fill_backward };

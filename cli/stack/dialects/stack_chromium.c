@@ -33,7 +33,7 @@ static bool read_module_at_end(struct line_scan *s, struct line_frame *out) {
     return true;
 }
 
-/* "(No symbol) [0x00007FF612341139]" */
+/* "(No symbol) [0x00007FF612341139]"; a name comes with an offset. */
 static enum line_kind read_windows_frame(struct line_scan *s, struct line_frame *out) {
     size_t bracket;
     if (!scan_char(s, '\t') || !scan_find(s, " [0x", &bracket)) return KIND_NONE;
@@ -46,6 +46,8 @@ static enum line_kind read_windows_frame(struct line_scan *s, struct line_frame 
         if (!scan_number(s, 10, &out->symbol_offset) && !scan_hex(s, &out->symbol_offset)) return KIND_NONE;
         out->symbol = (struct csn_str){ s->line.ptr + name, bracket - name };
         out->has_symbol_offset = true;
+    } else if (!has_text_at(s->line, name, "(No symbol) [")) {
+        return KIND_NONE; /* glibc's, behind a tab */
     }
     if (!scan_char(s, ']')) return KIND_NONE;
     out->pc = out->value;
@@ -74,7 +76,7 @@ static enum line_kind read_chromium_line(void *state, struct stack_modules *modu
     return number ? KIND_FRAME : KIND_FIRST;
 }
 
-const struct stack_dialect chromium_dialect = { .name = "chromium",
+const struct stack_dialect chromium_dialect = { .name = "chromium", .is_flush = true,
                                                 .marks = { MARK_HASH | MARK_HEX, MARK_INDENT | MARK_MODULE | MARK_HEX },
                                                 .state_size = sizeof(struct chromium_state), .read = read_chromium_line,
                                                 .fill = fill_line_in_brackets };

@@ -135,6 +135,6 @@ static void fill_crash(struct line_filler *f) {
     }
 }
 
-const struct stack_dialect crash_dialect = { .name = "crash", .marks = { MARK_NUMBER | MARK_HEX, MARK_START_HEX },
+const struct stack_dialect crash_dialect = { .name = "crash", .is_flush = true, .marks = { MARK_NUMBER | MARK_HEX, MARK_START_HEX },
                                              .state_size = sizeof(struct crash_state), .read = read_crash_line,
                                              .fill = fill_crash };

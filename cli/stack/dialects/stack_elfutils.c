@@ -109,6 +109,6 @@ static enum line_kind read_elfutils_line(void *state, struct stack_modules *modu
     return out->number ? KIND_FRAME : KIND_FIRST;
 }
 
-const struct stack_dialect elfutils_dialect = { .name = "elfutils", .marks = { MARK_COLON, MARK_START_HEX },
+const struct stack_dialect elfutils_dialect = { .name = "elfutils", .is_flush = true, .marks = { MARK_COLON, MARK_START_HEX },
                                                 .state_size = sizeof(struct elfutils_state),
                                                 .read = read_elfutils_line, .fill = fill_line_in_brackets };

@@ -59,5 +59,5 @@ static enum line_kind read_failure_line(void *state, struct stack_modules *modul
     return interrupted ? KIND_FIRST : KIND_FRAME;
 }
 
-const struct stack_dialect failure_dialect = { .name = "failure", .marks = { MARK_AT },
+const struct stack_dialect failure_dialect = { .name = "failure", .is_flush = true, .marks = { MARK_AT },
                                                .read = read_failure_line, .fill = fill_line_in_brackets };

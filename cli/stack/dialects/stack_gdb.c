@@ -21,6 +21,7 @@
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
+#include "ui/text_bytes.h"
 
 static const uint64_t GDB_BASE = 0x555555554000;
 
@@ -28,6 +29,8 @@ static const uint64_t GDB_BASE = 0x555555554000;
 struct gdb_frame {
     enum { EXPECT_NOTHING, EXPECT_BRACKET, EXPECT_ARGUMENT, EXPECT_PLACE, EXPECT_FILE } expects; /* in the next line */
     bool has_arguments, has_source;
+    bool is_continued;      /* lines after its first one were read */
+    size_t end;             /* of its parts in the line that was read last */
     bool is_open;           /* the rest may be filled in: the frame's first line leaves its place to it */
     size_t place_at;        /* of "from" in the line that was read last */
     struct csn_str library; /* of that line; empty: it has none */
@@ -67,19 +70,36 @@ static bool begins_arguments(struct line_scan s) {
     return scan_peek(&s) == '=';
 }
 
+/* "/opt/app/liborders.so" up to a blank, with which a note begins, or to the end of the line: another file's name may have blanks. */
+static struct csn_str read_library(struct gdb_frame *frame, struct line_scan s) {
+    struct line_scan path = s;
+    size_t end = s.line.len;
+    while (scan_find(&path, ".so", &path.at)) {
+        while (!scan_at_end(&path) && !is_blank_char(scan_peek(&path)) && scan_peek(&path) != '/') path.at++;
+        if (is_blank_char(scan_peek(&path))) end = path.at;
+        if (scan_peek(&path) != '/') break;
+    }
+    frame->end = end;
+    return (struct csn_str){ s.line.ptr + s.at, end - s.at };
+}
+
 /* What follows the bracket, or stands at the beginning of a line that goes on with arguments. */
 static void read_arguments(struct gdb_frame *frame, struct line_scan s) {
     size_t at = 0, from = 0;
     const struct csn_str rest = scan_rest(&s);
     const bool has_at = scan_find(&s, ") at ", &at), has_from = scan_find(&s, ") from ", &from) && !(has_at && at < from);
     const bool ends_in_at = !has_at && !has_from && ends_with(rest, ") at"); /* of mails, which wrap at any blank */
+    const bool ends_here = !frame->is_continued && rest.len > 1 && rest.ptr[0] == ')' && rest.ptr[1] == ' ';
+    const bool has_note = ends_here && !has_at && !has_from && !ends_in_at;
     frame->has_source = (has_at && !has_from) || ends_in_at;
-    if (has_at || has_from) frame->expects = EXPECT_NOTHING;
+    frame->end = has_note ? s.at + 1 : s.line.len;
+    if (has_at || has_from || has_note) frame->expects = EXPECT_NOTHING;
     else if (ends_in_at) frame->expects = EXPECT_FILE;
     else frame->expects = ends_with(rest, ")") ? EXPECT_PLACE : EXPECT_ARGUMENT;
     if (!has_from) return;
     frame->place_at = from + 2;
-    frame->library = (struct csn_str){ s.line.ptr + from + 7, s.line.len - from - 7 };
+    s.at = from + strlen(") from ");
+    frame->library = read_library(frame, s);
 }
 
 static bool read_bracket(struct gdb_frame *frame, struct line_scan s) {
@@ -94,6 +114,8 @@ static bool read_on(struct gdb_frame *frame, struct csn_str line) {
     enum { INDENT_MAX = 8 }; /* variables have more */
     struct line_scan s = scan_on(line);
     if (frame->expects == EXPECT_NOTHING || !scan_blanks(&s) || scan_peek(&s) == '#') return false;
+    frame->is_continued = true;
+    frame->end = line.len;
     if (frame->expects == EXPECT_ARGUMENT) {
         read_arguments(frame, s);
         return true;
@@ -107,7 +129,7 @@ static bool read_on(struct gdb_frame *frame, struct csn_str line) {
     frame->place_at = s.at;
     frame->has_source = scan_text(&s, "at ");
     if (!frame->has_source && !scan_text(&s, "from ")) return false;
-    if (!frame->has_source) frame->library = scan_rest(&s);
+    if (!frame->has_source) frame->library = read_library(frame, s);
     frame->expects = EXPECT_NOTHING;
     return true;
 }
@@ -156,7 +178,7 @@ static enum line_kind read_gdb_function(struct gdb_state *gdb, const struct stac
     out->fill_at = s->at;
     out->is_complete = all->has_arguments || all->has_source;
     gdb->frame.is_open = out->ends_below = !is_whole && all->expects == EXPECT_NOTHING;
-    out->fill_end = out->ends_below ? name_end : line.len;
+    out->fill_end = out->ends_below ? name_end : gdb->frame.end;
     if (is_whole) out->module = all->library;
     else out->module = (struct csn_str){ gdb->library, gdb->library_len };
     return KIND_FRAME;
@@ -199,11 +221,11 @@ static bool is_below_frame(struct csn_str line) {
 }
 
 /* The frame of the lines before goes on: where it ends, it may be filled in. */
-static enum line_kind read_gdb_rest(struct gdb_state *gdb, struct csn_str line, struct line_frame *out) {
+static enum line_kind read_gdb_rest(struct gdb_state *gdb, struct line_frame *out) {
     out->is_rest = gdb->frame.expects == EXPECT_NOTHING;
     out->is_complete = gdb->frame.has_arguments || gdb->frame.has_source || !gdb->frame.is_open;
     out->fill_at = out->is_complete ? 0 : gdb->frame.place_at;
-    out->fill_end = line.len;
+    out->fill_end = gdb->frame.end;
     return KIND_INSIDE;
 }
 
@@ -212,7 +234,7 @@ static enum line_kind read_gdb_other(struct gdb_state *gdb, struct stack_modules
                                      struct line_frame *out) {
     struct line_scan s = scan_on(line);
     const bool is_indented = scan_blanks(&s);
-    if (open && read_on(&gdb->frame, line)) return read_gdb_rest(gdb, line, out);
+    if (open && read_on(&gdb->frame, line)) return read_gdb_rest(gdb, out);
     gdb->frame.expects = EXPECT_NOTHING;
     if (is_indented && stack_modules_add_gdb_line(modules, line)) return KIND_CONTEXT;
     if (open && is_below_frame(line)) return KIND_INSIDE;
@@ -267,6 +289,7 @@ static void fill_rest(struct line_filler *f) {
     fill_part(f, 0, f->at->fill_at);
     out_text(f->out, "at ");
     fill_file(f, own, false);
+    fill_part(f, f->at->fill_end, f->text.len);
     fill_ending(f);
 }
 
@@ -299,15 +322,14 @@ static void fill_gdb(struct line_filler *f) {
         fill_numbered(f, k, k && blank ? blank : f->at->fill_at);
         fill_name(f, k);
         if (ends_below) {
-            fill_part(f, f->at->fill_end, f->text.len);
         } else {
             out_text(f->out, " ()");
             fill_place(f, k);
         }
-        fill_ending(f);
+        fill_rest_of_line(f, k);
     }
 }
 
-const struct stack_dialect gdb_dialect = { .name = "gdb", .marks = { MARK_HASH | MARK_HEX, MARK_START_HEX, MARK_EVENT },
+const struct stack_dialect gdb_dialect = { .name = "gdb", .is_flush = true, .marks = { MARK_HASH | MARK_HEX, MARK_START_HEX, MARK_EVENT },
                                            .state_size = sizeof(struct gdb_state), .read = read_gdb_line, .search = search,
                                            .fill = fill_gdb };

@@ -162,11 +162,22 @@ static enum line_kind finish_frame(struct csn_str line, enum line_kind kind, str
     return kind;
 }
 
+/* "[0x7f93bcfd9161] (orders_load)": without a file, what was filled in before is a part of the line still. */
+static struct csn_str before_filled(struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    size_t at;
+    if (line.ptr[line.len - 1] != ')' || !scan_find(&s, "] (", &at)) return line;
+    s.at = at + 1;
+    scan_filled(&s);
+    return scan_at_end(&s) ? (struct csn_str){ line.ptr, at + 1 } : line;
+}
+
 static enum line_kind read_glibc_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                       struct line_frame *out) {
-    struct line_scan s = scan_on(line);
     size_t bracket;
     (void)state, (void)modules, (void)open;
+    line = before_filled(line);
+    struct line_scan s = scan_on(line);
     if (line.ptr[line.len - 1] == ')' && read_c10(line, out)) return finish_frame(line, out->number ? KIND_FRAME : KIND_FIRST, out);
     *out = (struct line_frame){ .site = SITE_PC };
     if (line.ptr[line.len - 1] != ']' || !scan_find_last(&s, '[', &bracket) || is_of_strace(line)) return KIND_NONE;
@@ -188,7 +199,7 @@ static enum line_kind read_glibc_line(void *state, struct stack_modules *modules
     return finish_frame(line, KIND_FRAME, out);
 }
 
-const struct stack_dialect glibc_dialect = { .name = "glibc",
+const struct stack_dialect glibc_dialect = { .name = "glibc", .is_flush = true,
                                              .marks = { MARK_BRACKET_HEX, MARK_NUMBER | MARK_HEX, MARK_OFFSET },
                                              .read = read_glibc_line,
                                              .fill = fill_line_in_brackets };

@@ -239,7 +239,7 @@ static enum line_kind read_go_line(void *state, struct stack_modules *modules, s
     return KIND_NONE;
 }
 
-const struct stack_dialect go_dialect = { .name = "go", .marks = { MARK_OFFSET, MARK_COLON, MARK_SIGN | MARK_HEX,
+const struct stack_dialect go_dialect = { .name = "go", .is_flush = true, .marks = { MARK_OFFSET, MARK_COLON, MARK_SIGN | MARK_HEX,
                                                                    MARK_EVENT | MARK_HEX },
                                           .state_size = sizeof(struct go_state), .init = init_go, .read = read_go_line,
                                           .fill = fill_behind_line };

@@ -82,6 +82,6 @@ static enum line_kind read_jvm_line(void *state, struct stack_modules *modules, 
     return problematic ? KIND_FIRST : KIND_FRAME;
 }
 
-const struct stack_dialect jvm_dialect = { .name = "jvm", .marks = { MARK_OFFSET, MARK_HASH },
+const struct stack_dialect jvm_dialect = { .name = "jvm", .is_flush = true, .marks = { MARK_OFFSET, MARK_HASH },
                                            .state_size = sizeof(struct jvm_state),
                                            .read = read_jvm_line, .fill = fill_line_in_brackets };

@@ -13,6 +13,7 @@
 #include "stack/dialects/dialects.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
+#include "ui/text_bytes.h"
 
 static const uint64_t LLDB_BASE = 0x555555554000;
 
@@ -36,6 +37,18 @@ static bool read_program(struct lldb_state *lldb, struct csn_str line) {
     return true;
 }
 
+/* Where a function's name without an offset ends: "hidden.cold", "shop::price(int) const". What follows is a note. */
+static size_t name_end(const struct line_scan *s) {
+    struct line_scan at = *s;
+    struct csn_str word;
+    size_t open;
+    if (!scan_find(&at, "(", &open)) return scan_word(&at, &word) ? at.at : s->line.len;
+    for (at.at = open; scan_peek(&at) == '(' || (scan_find(&at, "(", &open) && !memchr(at.line.ptr + at.at, ' ', open - at.at)); )
+        at.at = brackets_end(at.line, scan_peek(&at) == '(' ? at.at : open, '(', ')');
+    scan_text(&at, " const");
+    return at.at;
+}
+
 /* "outer + 5", "main(argc=1) at orders.c:3:5", "outer at orders.c:9:5", "hidden.cold" */
 static void read_lldb_function(struct line_scan *s, struct line_frame *out) {
     static const char unnamed[] = "___lldb_unnamed_symbol";
@@ -48,6 +61,9 @@ static void read_lldb_function(struct line_scan *s, struct line_frame *out) {
         struct line_scan offset = { s->line, plus + 3 };
         end = plus;
         out->has_symbol_offset = scan_number(&offset, 10, &out->symbol_offset);
+        out->fill_end = offset.at;
+    } else {
+        out->fill_end = name_end(s);
     }
     if (scan_text(&rest, unnamed)) out->has_symbol_offset = false;
     else out->symbol = (struct csn_str){ s->line.ptr + s->at, end - s->at };
@@ -62,7 +78,6 @@ static bool read_lldb_module(const struct lldb_state *lldb, struct line_scan *s,
     if (base.len == out->module.len && memcmp(base.ptr, out->module.ptr, base.len) == 0) out->module = program;
     s->at = tick + 1;
     out->fill_at = s->at;
-    out->fill_end = s->line.len;
     read_lldb_function(s, out);
     return true;
 }
@@ -143,7 +158,7 @@ static void fill_lldb(struct line_filler *f) {
     for (uint32_t k = f->kept ? own : 0; k <= own; k++) {
         fill_numbered(f, f->kept ? 0 : k, f->at->fill_at);
         fill_lldb_call(f, k, own);
-        fill_ending(f);
+        fill_rest_of_line(f, k);
     }
 }
 

@@ -164,5 +164,5 @@ static void fill_minidump(struct line_filler *f) {
     }
 }
 
-const struct stack_dialect minidump_dialect = { .name = "minidump", .marks = { MARK_NUMBER | MARK_HEX, MARK_FIELDS | MARK_HEX },
+const struct stack_dialect minidump_dialect = { .name = "minidump", .is_flush = true, .marks = { MARK_NUMBER | MARK_HEX, MARK_FIELDS | MARK_HEX },
                                                 .read = read_minidump_line, .fill = fill_minidump };

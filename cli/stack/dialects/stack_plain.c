@@ -49,10 +49,10 @@ static enum line_kind read_plain_line(void *state, struct stack_modules *modules
     uint64_t number = 0;
     bool numbered;
     (void)open;
-    if (stack_modules_add_maps_line(modules, line)) return KIND_CONTEXT;
+    scan_blanks(&s);
+    if (stack_modules_add_maps_line(modules, scan_rest(&s))) return KIND_CONTEXT;
     if (read_bare_address(modules, line, out)) return KIND_FRAME;
     *out = (struct line_frame){ .site = SITE_PC };
-    scan_blanks(&s);
     if (!read_number(&s, &number, &numbered)) return KIND_NONE;
     if (scan_hex(&s, &out->value)) {
         out->site = SITE_PC;

@@ -10,6 +10,7 @@
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
+#include "ui/text_bytes.h"
 
 struct sanitizer_state {
     struct inlined_group group; /* of the frame before; symbolized reports repeat its address for inlined calls */
@@ -29,19 +30,33 @@ static bool has_place(struct csn_str line, size_t from) {
     return false;
 }
 
-/* "(/path/app+0x1139)" up to the end of the line or "(BuildId: ...)". */
-static bool read_module(struct line_scan *s, struct line_frame *out) {
-    size_t build = s->line.len, plus, close;
-    if (scan_find(s, " (BuildId: ", &build)) {
-        struct line_scan id = { s->line, build + strlen(" (BuildId: ") };
-        size_t end;
-        if (scan_find(&id, ")", &end))
-            build_id_parse((struct csn_str){ s->line.ptr + id.at, end - id.at }, &out->id);
+/* "+0x1139)", behind which a blank or the end of the line stands: where that is, and where the bracket ends. */
+static bool find_offset(struct line_scan s, size_t *plus, size_t *end, uint64_t *value) {
+    while (scan_find(&s, "+0x", plus)) {
+        s.at = *plus + 1;
+        if (!scan_hex(&s, value) || !scan_char(&s, ')') || (!scan_at_end(&s) && !is_blank_char(scan_peek(&s)))) continue;
+        *end = s.at;
+        return true;
     }
-    struct line_scan part = { { s->line.ptr, build }, s->at };
-    if (!scan_find_last(&part, '+', &plus) || !scan_find_last(&part, ')', &close) || close < plus) return false;
-    struct line_scan number = { { s->line.ptr, close }, plus + 1 };
-    if (!scan_hex(&number, &out->value) || !scan_at_end(&number)) return false;
+    return false;
+}
+
+/* " (BuildId: 0102...)" */
+static void read_build_id(struct line_scan *s, struct build_id *out) {
+    struct line_scan id = *s;
+    size_t end;
+    if (!scan_text(&id, " (BuildId: ") || !scan_find(&id, ")", &end)) return;
+    build_id_parse((struct csn_str){ s->line.ptr + id.at, end - id.at }, out);
+    s->at = end + 1;
+}
+
+/* "(/path/app+0x1139)", and perhaps "(BuildId: ...)". The frame's parts end there. */
+static bool read_module(struct line_scan *s, struct line_frame *out) {
+    size_t plus, end;
+    if (!find_offset(*s, &plus, &end, &out->value)) return false;
+    struct line_scan build = { s->line, end };
+    read_build_id(&build, &out->id);
+    out->fill_end = build.at;
     /* The path may hold brackets: it begins after the first " (" that is followed by what ends here. */
     struct line_scan before = { { s->line.ptr, plus }, s->at };
     size_t open = 0, slash;
@@ -52,17 +67,36 @@ static bool read_module(struct line_scan *s, struct line_frame *out) {
     return out->module.len > 0;
 }
 
+/* "main + 0x9" of stack_trace_format="%n %p in %f + %o": where that ends; 0: it is none. */
+static size_t symbol_offset_end(struct line_scan s) {
+    uint64_t offset;
+    if (!scan_find(&s, " + 0x", &s.at)) return 0;
+    s.at += 3;
+    return scan_hex(&s, &offset) && (scan_at_end(&s) || is_blank_char(scan_peek(&s))) ? s.at : 0;
+}
+
+/* Without a module: where the parts of the frame end that a name replaces. */
+static size_t end_without_module(const struct line_scan *s) {
+    static const char *const unknown[] = { " (<unknown module>)", " <null>", " ??:" };
+    struct line_scan at = *s;
+    struct csn_str name;
+    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+        struct line_scan place = *s;
+        if (!scan_find(s, unknown[i], &place.at)) continue;
+        place.at += strlen(unknown[i]);
+        scan_word(&place, &name);
+        return place.at;
+    }
+    if (!scan_text(&at, " in ")) return s->at;
+    const size_t end = symbol_offset_end(at);
+    return end || !scan_word(&at, &name) ? end : at.at;
+}
+
 /* Whether the frame that the line before begins has this call, too. */
 static bool is_inlined(struct sanitizer_state *state, struct csn_str line, bool open, const struct line_frame *out) {
     const struct csn_str rest = { line.ptr + out->fill_at, line.len - out->fill_at };
     const uint64_t place = out->pc ? out->pc : out->value + inlined_name_hash(out->module);
     return inlined_group_goes_on(&state->group, open && out->number, place, rest);
-}
-
-/* "(orders + 0x127b)" of coredumpctl, whose stack may follow directly. */
-static bool has_coredumps_module(const struct line_scan *s) {
-    size_t plus;
-    return s->line.ptr[s->line.len - 1] == ')' && scan_find(s, " + 0x", &plus);
 }
 
 static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
@@ -72,13 +106,13 @@ static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     if (!scan_blanks(s)) return KIND_NONE;
     bool has_pc = scan_hex(s, &out->pc);
     out->fill_at = has_pc ? s->at : s->at - 1;
-    out->fill_end = s->line.len;
+    out->fill_end = end_without_module(s);
     out->flags = CSN_STACK_BEFORE;
     struct line_scan named = *s;
     if (read_module(s, out)) {
         if (scan_text(&named, " in ")) scan_word(&named, &out->symbol);
     } else {
-        if (!has_pc || has_coredumps_module(s)) return KIND_NONE;
+        if (!has_pc) return KIND_NONE;
         out->site = SITE_PC;
         out->value = out->pc;
     }
@@ -104,17 +138,30 @@ static enum line_kind read_map(struct stack_modules *modules, struct line_scan *
     return KIND_CONTEXT;
 }
 
-/* Of a frame without blanks before it, as logs that trim lines have them, after the '#': LLVM's tools print return addresses so, as
- * "#1 0x00005581c0de1139 main (/path/app+0x1139)", and gdb "#10 0x00005581c0de1139 in main (argc=1) at main.c:12". */
-static bool is_sanitizers(struct line_scan s) {
+/* Of "in main /src/main.cc:12": what follows the name, if anything does. */
+static bool is_symbolized(struct line_scan s, bool indented) {
+    struct line_frame module = { .site = SITE_PC };
+    struct line_scan name = s;
+    struct csn_str word;
+    size_t at;
+    if (scan_find(&s, ") at ", &at) || scan_find(&s, ") from ", &at)) return false; /* gdb's */
+    if (read_module(&s, &module) || has_place(s.line, s.at) || scan_find(&s, " ??:", &at) || scan_find(&s, " <null>", &at)) return true;
+    return scan_find(&s, " (<unknown module>)", &at) || symbol_offset_end(s) || (indented && scan_word(&name, &word) && scan_at_end(&name));
+}
+
+/* Of a frame, after the '#'. Others print return addresses alike: LLVM's tools "#1 0x00005581c0de1139 main (/path/app+0x1139)",
+ * gdb "#10 0x00005581c0de1139 in main (argc=1) at main.c:12"; and how far a line is indented tells nothing, as mails and logs have
+ * any of them. Sanitizers do not fill addresses up to 16 digits: nor do versions of 2012, which had one blank before the module,
+ * where Chromium has it, too, whose frames begin with the line. */
+static bool is_sanitizers(struct line_scan s, bool indented) {
     struct line_frame module = { .site = SITE_PC };
     uint64_t number;
-    size_t at;
     if (!scan_number(&s, 10, &number) || !scan_char(&s, ' ')) return false;
+    const bool is_old = indented && !has_text_at(s.line, s.at, "0x0000");
     if (!scan_hex(&s, &number)) return read_module(&s, &module); /* ThreadSanitizer's */
-    if (scan_text(&s, "  (")) return scan_find(&s, "+0x", &at) || scan_text(&s, "<unknown module>)");
-    if (!scan_text(&s, " in ") || scan_find(&s, ") at ", &at)) return false;
-    return scan_find(&s, "+0x", &at) || has_place(s.line, s.at) || scan_find(&s, " ??:", &at);
+    if (has_text_at(s.line, s.at, "  (") || (is_old && has_text_at(s.line, s.at, " (")))
+        return scan_text(&s, "  (<unknown module>)") || read_module(&s, &module);
+    return scan_text(&s, " in ") && is_symbolized(s, indented);
 }
 
 static enum line_kind read_sanitizer_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
@@ -124,7 +171,7 @@ static enum line_kind read_sanitizer_line(void *state, struct stack_modules *mod
     bool indented = s.at > 1 || (s.at && line.ptr[0] == '\t');
     out->by_maps = true;
     if (!scan_char(&s, '#')) return read_map(modules, &s);
-    const enum line_kind kind = indented || is_sanitizers(s) ? read_frame(&s, out) : KIND_NONE;
+    const enum line_kind kind = is_sanitizers(s, indented) ? read_frame(&s, out) : KIND_NONE;
     return kind != KIND_NONE && is_inlined(state, line, open, out) ? KIND_INSIDE : kind;
 }
 
@@ -140,15 +187,15 @@ static void fill_sanitizer(struct line_filler *f) {
         fill_numbered(f, k, f->at->fill_at);
         out_text(f->out, before);
         fill_name(f, k);
-        out_char(f->out, ' ');
-        if (fill_has_file(f, k)) fill_file(f, k, false);
-        if (!fill_has_file(f, k) || !f->at->pc) {
-            /* ThreadSanitizer always names the module. */
-            size_t from = f->at->module.len ? (size_t)(f->at->module.ptr - f->text.ptr) - 1 : f->text.len;
-            if (fill_has_file(f, k)) out_char(f->out, ' ');
-            fill_part(f, from, f->text.len);
+        if (fill_has_file(f, k)) {
+            out_char(f->out, ' ');
+            fill_file(f, k, false);
         }
-        fill_ending(f);
+        if ((!fill_has_file(f, k) || !f->at->pc) && f->at->module.len) {
+            out_char(f->out, ' ');
+            fill_part(f, (size_t)(f->at->module.ptr - f->text.ptr) - 1, f->at->fill_end); /* ThreadSanitizer always names it */
+        }
+        fill_rest_of_line(f, k);
     }
 }
 

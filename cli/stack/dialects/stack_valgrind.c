@@ -11,6 +11,7 @@
 #include "stack/lines/inlined_group.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
+#include "ui/text_bytes.h"
 
 static const uint64_t VALGRIND_BASE = 0x108000;
 
@@ -26,13 +27,17 @@ static bool skip_pid(struct line_scan *s, uint64_t *out) {
 
 /* "??? (in /opt/app/orders)": the module, and the name if there is one. */
 static bool read_valgrind_module(struct line_scan *s, struct line_frame *out) {
+    struct line_scan unknown = *s;
     size_t in;
     out->fill_at = s->at;
-    out->fill_end = s->line.len;
-    if (!scan_find(s, " (in ", &in) || s->line.ptr[s->line.len - 1] != ')') return false;
+    out->fill_end = scan_text(&unknown, "???") ? unknown.at : s->line.len;
+    if (!scan_find(s, " (in ", &in)) return false;
+    const size_t end = brackets_end(s->line, in + 1, '(', ')');
+    if (s->line.ptr[end - 1] != ')' || (end < s->line.len && !is_blank_char(s->line.ptr[end]))) return false;
+    out->fill_end = end;
     if (s->line.ptr[s->at] != '?') out->symbol = (struct csn_str){ s->line.ptr + s->at, in - s->at };
     size_t from = in + strlen(" (in ");
-    out->module = (struct csn_str){ s->line.ptr + from, s->line.len - 1 - from };
+    out->module = (struct csn_str){ s->line.ptr + from, end - 1 - from };
     return true;
 }
 
@@ -74,10 +79,10 @@ static void fill_valgrind(struct line_filler *f) {
             out_bytes(f->out, f->at->module.ptr, f->at->module.len);
             out_char(f->out, ')');
         }
-        fill_ending(f);
+        fill_rest_of_line(f, k);
     }
 }
 
-const struct stack_dialect valgrind_dialect = { .name = "valgrind", .marks = { MARK_SIGN | MARK_HEX },
+const struct stack_dialect valgrind_dialect = { .name = "valgrind", .is_flush = true, .marks = { MARK_SIGN | MARK_HEX },
                                                 .state_size = sizeof(struct valgrind_state), .read = read_valgrind_line,
                                                 .fill = fill_valgrind };

@@ -65,6 +65,11 @@ void fill_ending(struct line_filler *f) {
     f->ended = !f->json && !f->ending.len;
 }
 
+void fill_rest_of_line(struct line_filler *f, uint32_t k) {
+    if (k + 1 >= f->answer->frame_count) fill_part(f, f->at->fill_end, f->text.len);
+    fill_ending(f);
+}
+
 void fill_numbered(struct line_filler *f, uint32_t k, size_t to) {
     const struct line_frame *at = f->at;
     if (at->number_at == at->number_end || f->added + k == 0) {

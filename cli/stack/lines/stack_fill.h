@@ -47,6 +47,9 @@ size_t unfilled_size(struct csn_str line);
 /* The bytes [from, to) of the line as they were; what ends it. */
 void fill_part(struct line_filler *f, size_t from, size_t to);
 void fill_ending(struct line_filler *f);
+/* Ends the k-th line that the frame's line becomes. What stands behind the frame's own parts, which end at fill_end, is no part of
+ * its form, as a note of whoever read it: it stays, in the last one. */
+void fill_rest_of_line(struct line_filler *f, uint32_t k);
 /* The line up to `to`, with the number of the k-th line that it becomes. */
 void fill_numbered(struct line_filler *f, uint32_t k, size_t to);
 /* The whole line as it is, but for its number: it tells already what an answer would. It stays one line. */

@@ -32,6 +32,7 @@ bool stack_text_init(struct stack_text *text, struct stack_session *session, str
     *text = (struct stack_text){ .session = session, .output = output, .in_place = in_place, .dialects = dialects,
                                  .dialect_count = dialect_count, .forced = NO_DIALECT, .current = NO_DIALECT, .awake = NO_DIALECT,
                                  .last_frame = HELD_NO_FRAME };
+    for (size_t i = 0; i < dialect_count; i++) text->flush_dialects |= (uint64_t)dialects[i]->is_flush << i;
     for (size_t i = 0; forced && i < dialect_count; i++)
         if (strcmp(dialects[i]->name, forced) == 0) text->forced = i;
     session_use(session, false);
@@ -118,20 +119,70 @@ static enum line_kind read_with(struct stack_text *text, size_t dialect, struct 
     return text->dialects[dialect]->read(text->states[dialect], &text->modules, line, text->current == dialect, out);
 }
 
-/* The dialect of the stack that is open goes first, so that its lines are not taken for another's. NO_DIALECT: none reads it. */
-static size_t read_line(struct stack_text *text, struct csn_str line, enum line_kind *kind, struct line_frame *out) {
+/* The dialects that may read a line, but for that of the stack that is open. */
+static uint64_t dialects_wanted(struct stack_text *text, struct csn_str line) {
+    const uint64_t wanted = dialects_for(text, line_marks(line) | (text->modules.ends_in_blank ? MARK_PERF : 0));
+    return text->awake != NO_DIALECT ? wanted | 1ull << text->awake : wanted;
+}
+
+/* The dialect of the stack that is open goes first, so that its lines are not taken for another's. `among`: these alone read it.
+ * NO_DIALECT: none reads it. */
+static size_t read_line(struct stack_text *text, struct csn_str line, uint64_t among, enum line_kind *kind, struct line_frame *out) {
     size_t first = text->forced != NO_DIALECT ? text->forced : text->current;
+    if (first != NO_DIALECT && !(among >> first & 1)) first = NO_DIALECT;
     *kind = first != NO_DIALECT ? read_with(text, first, line, out) : KIND_NONE;
     if (*kind != KIND_NONE || text->forced != NO_DIALECT) return *kind != KIND_NONE ? first : NO_DIALECT;
-    uint64_t wanted = dialects_for(text, line_marks(line) | (text->modules.ends_in_blank ? MARK_PERF : 0));
-    if (text->awake != NO_DIALECT) wanted |= 1ull << text->awake;
-    for (; wanted; wanted &= wanted - 1) {
+    for (uint64_t wanted = dialects_wanted(text, line) & among; wanted; wanted &= wanted - 1) {
         size_t i = (size_t)__builtin_ctzll(wanted);
         if (i == first) continue;
         *kind = read_with(text, i, line, out);
         if (*kind != KIND_NONE) return i;
     }
     return NO_DIALECT;
+}
+
+static size_t blanks_before(struct csn_str line) {
+    size_t count = 0;
+    while (count < line.len && is_blank_char(line.ptr[count])) count++;
+    return count;
+}
+
+static struct csn_str without_bytes(struct csn_str line, size_t count) { return (struct csn_str){ line.ptr + count, line.len - count }; }
+
+/* A line without the blanks that all lines around it have. One that has fewer, and is not empty, has none of them. */
+static struct csn_str without_margin(struct stack_text *text, struct csn_str line) {
+    return without_bytes(line, text->margin <= blanks_before(line) ? text->margin : 0);
+}
+
+/* Of a line that no dialect reads as it is: as one without blanks before it; or with some, before which stand others. */
+static size_t read_without_blanks(struct stack_text *text, struct csn_str *line, enum line_kind *kind, struct line_frame *out) {
+    const struct csn_str whole = *line;
+    const size_t blanks = blanks_before(whole);
+    size_t same = 0, dialect;
+    if (!blanks || blanks == whole.len) return NO_DIALECT;
+    while (whole.ptr[same] == whole.ptr[0]) same++;
+    *line = without_bytes(whole, blanks);
+    dialect = read_line(text, *line, text->flush_dialects, kind, out);
+    if (dialect == NO_DIALECT && same < blanks) {
+        *line = without_bytes(whole, same);
+        dialect = read_line(text, *line, UINT64_MAX, kind, out);
+    }
+    if (dialect == NO_DIALECT) *line = whole;
+    else text->margin = (size_t)(line->ptr - whole.ptr);
+    return dialect;
+}
+
+/* `line` becomes what the dialect reads. */
+static size_t read_indented_line(struct stack_text *text, struct csn_str *line, enum line_kind *kind, struct line_frame *out) {
+    const struct csn_str whole = *line;
+    size_t dialect;
+    *line = without_margin(text, whole);
+    if (text->margin && line->ptr == whole.ptr) text->margin = 0;
+    dialect = read_line(text, *line, UINT64_MAX, kind, out);
+    if (dialect != NO_DIALECT) return dialect;
+    if (line->ptr != whole.ptr) dialect = read_line(text, whole, UINT64_MAX, kind, out);
+    *line = whole;
+    return dialect != NO_DIALECT ? dialect : read_without_blanks(text, line, kind, out);
 }
 
 static bool is_full(const struct stack_text *text) {
@@ -303,7 +354,7 @@ static bool read_text_line(struct stack_text *text, const struct log_line *line,
     struct csn_str read = too_long || line->is_data ? bare : text_of_line(bare, text->modules.ends_in_blank);
     if (!too_long && !line->is_data && read.len) {
         read.len = unfilled_size(read);
-        dialect = read_line(text, read, &kind, &frame);
+        dialect = read_indented_line(text, &read, &kind, &frame);
     }
     if (kind == KIND_AHEAD) return begin_search(text, SEARCH_DIALECT, dialect, line, number);
     if (needs_maps(text, dialect, kind, &frame, number)) return begin_search(text, SEARCH_MAPS, dialect, line, number);
@@ -358,11 +409,18 @@ static void end_search(struct stack_text *text, struct csn_str found, size_t uns
     queue_waiting(text);
 }
 
+static bool is_of_list(struct stack_text *text, struct csn_str line) {
+    const size_t blanks = blanks_before(line);
+    if (stack_modules_add_any_line(&text->modules, line)) return true;
+    return blanks && stack_modules_add_any_line(&text->modules, without_bytes(line, blanks));
+}
+
 /* Lines of a list of modules are kept. */
 static enum search_step look_at(struct stack_text *text, struct csn_str line) {
     const size_t dialect = text->searching_dialect;
-    if (text->searching == SEARCH_DIALECT) return text->dialects[dialect]->search(text->states[dialect], line);
-    if (stack_modules_add_any_line(&text->modules, line)) {
+    if (text->searching == SEARCH_DIALECT)
+        return text->dialects[dialect]->search(text->states[dialect], without_margin(text, line));
+    if (is_of_list(text, line)) {
         text->maps_found++;
         text->lines_since_map = 0;
     } else if (text->maps_found) {

@@ -17,6 +17,7 @@ struct stack_text {
     void **states;                /* one for each dialect */
     uint64_t *searched_to;        /* for each dialect: it has searched the lines before this number */
     size_t dialect_count;
+    uint64_t flush_dialects;      /* a bit for each whose lines begin with the line */
     size_t forced, current;       /* the only dialect; that of the stack that is held; NO_DIALECT */
     struct dialects_by_marks {
         uint32_t marks;
@@ -31,6 +32,7 @@ struct stack_text {
     struct stack_modules modules;
     bool in_place;
     bool inside_long_line;
+    size_t margin;                /* blanks before the lines of what is read: they are those of a mail, an issue, a list */
     bool interrupted;             /* the last frame of the stack is a signal's: the next one made no call */
     struct held_stack held;       /* lines of the stack, with their frames */
     uint32_t last_frame;          /* of the last line with one; HELD_NO_FRAME */

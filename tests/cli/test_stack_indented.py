@@ -1,0 +1,61 @@
+"""Stacks behind blanks or a tab, as mails, issues and YAML have them: what each line becomes is what it becomes without them."""
+import re
+
+import pytest
+
+from test_stack_logs import BOTH, SAMPLES, filled, indexes, text_of  # noqa: F401
+
+# What a log daemon wrote stands at the beginning of a line; the others have frames that another dialect has with blanks before them.
+NOT_INDENTED = {"logcat", "go-cgo", "go-race", "tcmalloc"}
+
+
+def indented(text, indent):
+    return "".join(indent + line if line.strip() else line for line in text.splitlines(True))
+
+
+@pytest.mark.parametrize("indent", ["    ", "\t", " " * 12], ids=["4", "tab", "12"])
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name not in NOT_INDENTED])
+def test_indented_stacks(callsign, indexes, name, indent):  # noqa: F811
+    if name == "illumos" and indent == "\t":
+        return  # that is a line of perf script
+    done = callsign.run("stack", "--in-place", *indexes[name], stdin=indented(text_of(name), indent))
+    assert done.stdout == indented(filled(name), indent)
+
+
+# ---- notes ----
+
+NOTE = " <-- request 17 of bob"
+# The frames whose lines are written anew, rather than added to.
+NOTED = {"gdb": r"#\d+  0x", "lldb": r"[ *]+frame #", "valgrind": r"==\d+==    (at|by) ", "asan": r"    #\d", "ubsan": r"    #\d", "msan": r"    #\d",
+         "tsan": r"    #\d", "asan unindented": r"#\d"}
+
+
+@pytest.mark.parametrize("indent", ["", "    "], ids=["flush", "indented"])
+@pytest.mark.parametrize("name", NOTED)
+def test_notes_behind_frames(callsign, indexes, name, indent):  # noqa: F811
+    """What somebody wrote behind a frame stays; of inlined calls that become lines, behind the last one."""
+    text = "\n".join(line + NOTE if re.match(NOTED[name], line) else line for line in text_of(name).split("\n"))
+    done = callsign.run("stack", "--in-place", *indexes[name], stdin=indented(text, indent))
+    assert done.stdout.count(NOTE) == text.count(NOTE) > 1
+    assert done.stdout.replace(NOTE, "") == indented(filled(name), indent)
+    assert callsign.run("stack", "--in-place", *indexes[name], stdin=done.stdout).stdout == done.stdout
+
+
+MAPS = "555555554000-555555555000 r--p 00000000 08:01 12  /opt/app/orders\n555555555000-555555556000 r-xp 00001000 08:01 12  /opt/app/orders\n\n"
+
+
+@pytest.mark.parametrize("line", ["    #0  0x000055555555527b request 12 of bob", "\t#1  0x0000555555555461 request 13 of eve",
+                                  "                #6  0x0000555555555131 n/a (orders + 0x1131) (truncated"])
+def test_lines_of_nobodys_form(callsign, line):
+    """An address that can be placed, behind a number, makes no frame of a line that goes on in no form of a frame."""
+    text = MAPS + line + "\n"
+    assert callsign.run("stack", "--in-place", "--no-search", *BOTH, stdin=text).stdout == text
+
+
+def test_an_indented_backtrace_keeps_what_gdb_knew(callsign):
+    """gdb 13.1's bt; the addresses are those of tests/data/stacks/README, the mappings follow. llvm-symbolizer names what is missing."""
+    stack = ("    #0  0x000055555555527b in on_check (text=0x1 \"x\")\n    #1  0x0000555555555461 in ?? ()\n"
+             "    #2  0x0000555555555131 in ?? ()\n      from /opt/app/orders\n")
+    done = callsign.good("stack", "--in-place", "--no-search", *BOTH, stdin=stack + MAPS)
+    assert done == ("    #0  0x000055555555527b in on_check (text=0x1 \"x\")\n    #1  0x0000555555555461 in main () at /opt/app/orders.c:31\n"
+                    "    #2  0x0000555555555131 in _start ()\n      from /opt/app/orders\n" + MAPS)
