@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from test_stack_logs import BOTH, LIB, SAMPLES, indexes, text_of  # noqa: F401 (indexes is a fixture)
+from test_stack_logs import BOTH, DATA, LIB, SAMPLES, indexes, text_of  # noqa: F401 (indexes is a fixture)
 
 NUMBER = re.compile(r"^\W*(?:frame #|Trace \[)?(\d+)\b(?!\.\d)")
 # Their lines begin with other numbers, or the frames before tell where the module lies.
@@ -71,3 +71,17 @@ def test_parts_that_begin_with_another_line(callsign, max_frames):
     index = ["--no-search", "-i", f"liborders.dll={LIB[1]}"]
     whole, parts = frames(callsign, index, text), frames(callsign, [*index, "--max-frames", max_frames], text)
     assert parts == whole and len(whole) == 2
+
+
+COLUMNS = "00000000`00000001 00000000`00000000 00000000`00000000 00000000`00000000"
+
+
+@pytest.mark.parametrize("rows", [
+    f"000000ab`cdeff5a8 00007ff6`12341161 : {COLUMNS} : orders!orders_load\n000000ab`cdeff5b8 00007ff6`12341161 : {COLUMNS} : orders+0x1161\n",
+    "000000ab`cdeff5a8 00007ff6`12341161 orders!orders_load\n000000ab`cdeff5b8 00007ff6`12341161 orders+0x1161\n",
+    "ChildEBP RetAddr\n0018ff3c 00401161 orders!orders_load\n0018ff88 7c817067 orders+0x1161\n"], ids=["STACK_TEXT", "k", "k, 32 bits"])
+def test_rows_of_windbg_without_numbers(callsign, rows):
+    """The first one faulted at its function's first byte: the byte before is another function's. llvm-symbolizer: 0x1158 orders_load liborders.c:20."""
+    done = callsign.good("stack", "--json", "--no-search", "-i", f"orders={DATA / 'liborders.so'}", stdin=rows)
+    frames = json.loads(done)["frames"]
+    assert [(f["address"], f["frames"][-1]["function"], f["frames"][-1]["line"]) for f in frames] == [("0x1158", "orders_load", 20), ("0x1161", "orders_load", 21)]

@@ -199,10 +199,12 @@ static bool read_msvc(struct csn_str line, struct line_frame *out) {
 /* "0c " before the columns */
 static bool read_row_number(struct line_scan *s, uint64_t *out) {
     struct line_scan at = *s;
+    uint64_t number;
     scan_blanks(&at);
     const size_t from = at.at;
-    if (!scan_number(&at, 16, out) || at.at - from > 3 || !scan_blanks(&at)) return false;
+    if (!scan_number(&at, 16, &number) || at.at - from > 3 || !scan_blanks(&at)) return false;
     *s = at;
+    *out = number;
     return true;
 }
 
