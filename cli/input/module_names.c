@@ -41,6 +41,18 @@ bool build_id_parse(struct csn_str text, struct build_id *out) {
     return true;
 }
 
+bool build_id_parse_guid(struct csn_str text, struct build_id *out) {
+    static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
+    char digits[32];
+    bool is_known = false;
+    if (text.len < sizeof(digits)) return false;
+    for (size_t i = 0; i < sizeof(digits); i++) {
+        digits[i] = text.ptr[2 * order[i / 2] + i % 2];
+        is_known |= digits[i] != '0';
+    }
+    return is_known && build_id_parse((struct csn_str){ digits, sizeof(digits) }, out);
+}
+
 /* ---- the store ---- */
 
 /* An object file is converted; without a search, in memory and without looking for others. What is wrong is reported here. */

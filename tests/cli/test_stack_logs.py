@@ -8,6 +8,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import uuid
 from dataclasses import dataclass, field
 
 import pytest
@@ -1296,3 +1297,26 @@ def test_native_aot_of_dotnet(callsign):
     assert callsign.good("stack", "--in-place", "--no-search", *LIB, stdin=text) == NATIVE_AOT.format(**places)
     answers = [json.loads(line) for line in callsign.good("stack", "--json", "--no-search", *LIB, stdin=text).splitlines()]
     assert [len(answer["frames"]) for answer in answers] == [2, 1]
+
+
+@pytest.mark.parametrize("form", ["liborders.so", "liborders.sym"])
+def test_builds_of_minidump_stackwalk(callsign, tmp_path, form):
+    """Breakpad's -m: the debug id of an ELF file is a GUID of the build id's first bytes, which readelf tells."""
+    notes = subprocess.run(["readelf", "-n", DATA / "liborders.so"], capture_output=True, text=True, check=True).stdout
+    own = bytes.fromhex(notes.split("Build ID: ")[1].split()[0])[:16]
+    debug_id = uuid.UUID(bytes_le=own).hex.upper() + "0"
+    index = DATA / "liborders.so"
+    if form.endswith(".sym"):
+        index = tmp_path / form
+        callsign.good("convert", DATA / "liborders.so", "--to", "breakpad", "-o", index, "--quiet")
+        assert debug_id in index.read_text().splitlines()[0]
+
+    def named(system, text):
+        lines = f"OS|{system}\nModule|liborders.so||liborders.so|{text}|0x7f1af12fd000|0x7f1af1301fff|0\n0|1|liborders.so||||0x1161\n"
+        done = callsign.run("stack", "--in-place", "--no-search", "-i", f"liborders.so={index}", stdin=lines)
+        assert ("has another build id" in done.stderr) == (done.stdout == lines)
+        return "orders_load" in done.stdout
+
+    assert named("Linux|0.0.0 Linux 6.1.0", debug_id) and named("Mac OS X|10.15.7 19H2", own.hex().upper() + "0")
+    assert not named("Linux|0.0.0 Linux 6.1.0", "F" * 32 + "0") and not named("Mac OS X|10.15.7 19H2", debug_id)
+    assert named("Linux|0.0.0 Linux 6.1.0", "0" * 33)

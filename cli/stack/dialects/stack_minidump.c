@@ -4,6 +4,7 @@
  *      1  liborders.so + 0x1161
  *         rsp = 0x00007ffd8d018630   rip = 0x00007f1af12fe161
  *         Found by: stack scanning
+ *     OS|Linux|0.0.0 Linux 6.1.0
  *     Module|liborders.so||liborders.so|0102...0|0x7f1af12fd000|0x7f1af1301fff|0
  *     0|1|liborders.so||||0x1161
  *
@@ -37,23 +38,46 @@ static bool decimal_field(struct csn_str field, uint64_t *out) {
     return scan_number(&s, 10, out) && scan_at_end(&s);
 }
 
-static enum line_kind read_module_fields(struct stack_modules *modules, const struct csn_str *fields, size_t count) {
+struct minidump_state {
+    bool is_apples; /* the system */
+};
+
+/* Of an ELF file a debug id has the first 16 bytes of the build id. On Apple's systems its fields are no numbers, but bytes as they are. */
+static void read_debug_id(bool is_apples, struct csn_str field, struct build_id *out) {
+    enum { DIGITS = 32 };
+    if (!is_apples) build_id_parse_guid(field, out);
+    else if (field.len > DIGITS) build_id_parse((struct csn_str){ field.ptr, DIGITS }, out);
+}
+
+/* "OS|Mac OS X|10.15.7 19H2" */
+static enum line_kind read_system(struct minidump_state *minidump, struct csn_str system) {
+    const struct line_scan s = scan_on(system);
+    size_t at;
+    minidump->is_apples = scan_find(&s, "Mac OS", &at) || scan_find(&s, "iOS", &at);
+    return KIND_CONTEXT;
+}
+
+static enum line_kind read_module_fields(const struct minidump_state *minidump, struct stack_modules *modules,
+                                         const struct csn_str *fields, size_t count) {
     struct module_names names = { .name = { "", 0 } };
     uint64_t start, end;
     if (count < 7 || !hex_field(fields[5], &start) || !hex_field(fields[6], &end) || end < start) return KIND_NONE;
     names.name = fields[1];
     if (!names.name.len) return KIND_NONE;
+    read_debug_id(minidump->is_apples, fields[4], &names.id);
     stack_modules_add_image(modules, &names, start, end + 1 ? end + 1 : end);
     return KIND_CONTEXT;
 }
 
 /* "0|1|liborders.so||||0x1161": thread, frame, module, function, file, line, offset from the module if there is no function. */
-static enum line_kind read_machine_line(struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out) {
+static enum line_kind read_machine_line(struct minidump_state *minidump, struct stack_modules *modules, struct csn_str line, bool open,
+                                        struct line_frame *out) {
     struct csn_str fields[FIELDS_MAX];
     uint64_t thread;
     size_t count = split_fields(line, fields);
+    if (count == 3 && fields[0].len == 2 && memcmp(fields[0].ptr, "OS", 2) == 0) return read_system(minidump, fields[1]);
     if (count >= 7 && fields[0].len == 6 && memcmp(fields[0].ptr, "Module", 6) == 0)
-        return read_module_fields(modules, fields, count);
+        return read_module_fields(minidump, modules, fields, count);
     if (count != 7 || !decimal_field(fields[0], &thread) || !decimal_field(fields[1], &out->number)) return KIND_NONE;
     if (fields[3].len) return open && out->number ? KIND_INSIDE : KIND_NONE;
     if (!hex_field(fields[6], &out->value)) return KIND_NONE;
@@ -116,9 +140,8 @@ static enum line_kind read_text_line(struct csn_str line, bool open, struct line
 
 static enum line_kind read_minidump_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                          struct line_frame *out) {
-    (void)state;
     enum line_kind kind =
-        memchr(line.ptr, '|', line.len) ? read_machine_line(modules, line, open, out) : read_text_line(line, open, out);
+        memchr(line.ptr, '|', line.len) ? read_machine_line(state, modules, line, open, out) : read_text_line(line, open, out);
     out->flags = out->number ? CSN_STACK_EITHER : CSN_STACK_EXACT;
     out->by_maps = true;
     return kind;
@@ -164,5 +187,5 @@ static void fill_minidump(struct line_filler *f) {
     }
 }
 
-const struct stack_dialect minidump_dialect = { .name = "minidump", .is_flush = true, .marks = { MARK_NUMBER | MARK_HEX, MARK_FIELDS | MARK_HEX },
-                                                .read = read_minidump_line, .fill = fill_minidump };
+const struct stack_dialect minidump_dialect = { .name = "minidump", .is_flush = true, .marks = { MARK_NUMBER | MARK_HEX, MARK_FIELDS },
+                                                .state_size = sizeof(struct minidump_state), .read = read_minidump_line, .fill = fill_minidump };

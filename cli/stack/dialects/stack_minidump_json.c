@@ -21,20 +21,7 @@ static bool recognize_minidump(struct csn_str root) {
 
 static bool is_pdb(struct csn_str path) { return path.len > 4 && strncasecmp(path.ptr + path.len - 4, ".pdb", 4) == 0; }
 
-/* Of an image of Windows the code id is a time stamp and a size. Its build id is the GUID of its debug id, of which the first three
- * fields are numbers. All zeros: the dump has none. */
-static bool parse_guid(struct csn_str debug_id, struct build_id *out) {
-    static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
-    char digits[32];
-    bool is_known = false;
-    if (debug_id.len < sizeof(digits)) return false;
-    for (size_t i = 0; i < sizeof(digits); i++) {
-        digits[i] = debug_id.ptr[2 * order[i / 2] + i % 2];
-        is_known |= digits[i] != '0';
-    }
-    return is_known && build_id_parse((struct csn_str){ digits, sizeof(digits) }, out);
-}
-
+/* Of an image of Windows the code id is a time stamp and a size. Its build id is the GUID of its debug id. */
 static bool add_minidump_module(struct stack_session *session, struct csn_str object) {
     char name[REPORT_TEXT_MAX + 1], id[REPORT_TEXT_MAX + 1], debug_file[REPORT_TEXT_MAX + 1];
     struct module_names names = { .name = report_text_member(object, "filename", name) };
@@ -43,7 +30,7 @@ static bool add_minidump_module(struct stack_session *session, struct csn_str ob
     if (!names.name.len) names.name = report_text_member(object, "debug_file", name);
     if (!report_hex_member(object, "base_addr", &start) || !report_hex_member(object, "end_addr", &end) || end < start) return true;
     if (is_pdb(report_text_member(object, "debug_file", debug_file)))
-        parse_guid(report_text_member(object, "debug_id", id), &names.id);
+        build_id_parse_guid(report_text_member(object, "debug_id", id), &names.id);
     else build_id_parse(report_text_member(object, "code_id", id), &names.id);
     if (!session_add_module(session, &names, start, end, 0, &module)) return false;
     session->modules->items[module].bias = start;
