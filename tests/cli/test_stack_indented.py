@@ -27,7 +27,7 @@ def test_indented_stacks(callsign, indexes, name, indent):  # noqa: F811
 NOTE = " <-- request 17 of bob"
 # The frames whose lines are written anew, rather than added to.
 NOTED = {"gdb": r"#\d+  0x", "lldb": r"[ *]+frame #", "valgrind": r"==\d+==    (at|by) ", "asan": r"    #\d", "ubsan": r"    #\d", "msan": r"    #\d",
-         "tsan": r"    #\d", "asan unindented": r"#\d"}
+         "tsan": r"    #\d", "asan unindented": r"#\d", "apple": r"\d+ ", "llvm-dump": r"\d+ "}
 
 
 @pytest.mark.parametrize("indent", ["", "    "], ids=["flush", "indented"])

@@ -5,7 +5,7 @@ import pytest
 
 import gsym_make
 from programs import within_memory
-from test_stack_logs import SAMPLES, filled, text_of
+from test_stack_logs import DATA, SAMPLES, filled, text_of
 
 
 def split_maps(text):
@@ -90,3 +90,53 @@ def test_lines_that_waited_are_read_in_parts(callsign):
     done = subprocess.run([*within_memory(callsign.path, 400 << 20), callsign.path, "stack", "--in-place", "--no-search"], input=text, capture_output=True,
                           text=True, timeout=120, check=False)
     assert done.returncode == 0 and done.stdout == text, done.stderr[-300:]
+
+
+# ---- crash reports, whose "Binary Images" follow ----
+
+OTHER = "ffffffffffffffffffffffffffffffff"
+FRAMES = ("Incident Identifier: 00000000-0000-0000-0000-000000000000\n" + "Header line:         of a report\n" * 20 + "Thread 0 Crashed:\n"
+          "0   MyApp                         \t0x0000000102a4113b 0x102a40000 + 4411\n1   MyApp                         \t0x0000000102a41161 0x102a40000 + 4449\n\n")
+
+
+def images(indent, uuid):
+    return f"Binary Images:\n{indent}0x102a40000 - {indent}0x102a43fff MyApp arm64  <{uuid}> /private/var/MyApp.app/MyApp\n\n"
+
+
+def own_id():
+    notes = subprocess.run(["readelf", "-n", DATA / "liborders.so"], capture_output=True, text=True, check=True).stdout
+    return notes.split("Build ID: ")[1].split()[0][:32]
+
+
+@pytest.mark.parametrize("indent", ["", "       "], ids=["iOS", "macOS"])
+def test_builds_of_crash_reports(callsign, indent):
+    """The list is that of every report: without a look at it, the index of any build answered. readelf tells ours."""
+    args = ["stack", "--in-place", "--no-search", "-i", f"MyApp={DATA / 'liborders.so'}"]
+    own, other = images(indent, own_id()), images(indent, OTHER)
+    named = callsign.good(*args, stdin=FRAMES + own)
+    assert "parse_line" in named and "orders_load + 9 (liborders.c:21)" in named
+    for text in (FRAMES + other, other + FRAMES):
+        done = callsign.run(*args, stdin=text)
+        assert done.stdout == text and f"has another build id than the module 'MyApp'" in done.stderr and OTHER in done.stderr
+    assert callsign.good(*args, stdin=own + FRAMES).endswith(named.removesuffix(own))
+
+
+@pytest.mark.parametrize("indent", ["", "       "], ids=["iOS", "macOS"])
+def test_reports_of_several_builds(callsign, indent):
+    """cat *.crash: each list belongs to the report that it ends."""
+    args = ["stack", "--in-place", "--no-search", "-i", f"MyApp={DATA / 'liborders.so'}"]
+    own, other = FRAMES + images(indent, own_id()), FRAMES + images(indent, OTHER)
+    named = callsign.good(*args, stdin=own)
+    assert callsign.good(*args, stdin=other + own + other + own) == other + named + other + named
+
+
+def test_offsets_of_crash_reporter(callsign):
+    """Of iOS: github.com/Matchstic/ReProvision/issues/105. llvm-symbolizer: 0x113b check liborders.c:10 in parse_line :16, 0x1160 orders_load :21."""
+    text = ("0   MyApp                         \t0x102a4113b 0x102a40000 + 0x113b\t// parse_line + 0x42\n"
+            "1   MyApp                         \t0x102a41161 0x102a40000 + 0x1161\n")
+    args = ["stack", "--in-place", "--no-search", "-i", f"MyApp={DATA / 'liborders.so'}"]
+    done = callsign.good(*args, stdin=text)
+    assert done == ("0   MyApp                         \t0x102a4113b check + 16 (liborders.c:10) [inlined]\n"
+                    "0   MyApp                         \t0x102a4113b parse_line + 66 (liborders.c:16)\t// parse_line + 0x42\n"
+                    "1   MyApp                         \t0x102a41161 orders_load + 9 (liborders.c:21)\n")
+    assert callsign.good(*args, stdin=done) == done

@@ -51,6 +51,7 @@ struct line_frame {
     uint64_t interrupted_pc; /* if the frame lies there (its place in a page tells), it is no return address; 0: not known */
     uint64_t usual_base;    /* where programs are loaded if nothing tells where this one is; 0: not known */
     bool by_maps;           /* the mappings of process `pid` hold for it */
+    bool is_listed;         /* a list of modules, which may follow the stacks, tells the build id of `module` */
     uint64_t pid;           /* 0: the text names none */
     uint32_t flags;         /* CSN_STACK_ */
     size_t fill_at, fill_end; /* the part of the line that a name replaces */

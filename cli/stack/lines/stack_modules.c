@@ -7,15 +7,22 @@
 
 #include "stack/lines/gdb_mapping.h"
 
+static bool create_maps(struct stack_modules *modules) {
+    const struct csn_store *store = modules->session->store;
+    if (csn_process_maps_create(NULL, &modules->maps, NULL) < 0) return false;
+    for (size_t i = 0; i < csn_store_given_count(store); i++) {
+        const struct csn_str name = csn_store_given_name(store, i);
+        if (csn_process_maps_name_image(modules->maps, name, csn_store_given_path(store, i), NULL) < 0) return false;
+    }
+    modules->first_generation = csn_process_maps_generation(modules->maps);
+    return true;
+}
+
 bool stack_modules_init(struct stack_modules *modules, struct stack_session *session) {
     *modules = (struct stack_modules){ .session = session };
-    if (csn_process_maps_create(NULL, &modules->maps, NULL) < 0) return false;
-    for (size_t i = 0; i < csn_store_given_count(session->store); i++) {
-        const struct csn_str name = csn_store_given_name(session->store, i);
-        if (csn_process_maps_name_image(modules->maps, name, csn_store_given_path(session->store, i), NULL) < 0) return false;
-    }
-    modules->generation = modules->first_generation = csn_process_maps_generation(modules->maps);
-    return true;
+    const bool good = create_maps(modules);
+    modules->generation = modules->first_generation;
+    return good;
 }
 
 void stack_modules_deinit(struct stack_modules *modules) {
@@ -48,6 +55,19 @@ bool stack_modules_add_any_line(struct stack_modules *modules, struct csn_str li
     csn_status status = csn_process_maps_add_report_line(modules->maps, 0, line, NULL);
     if (status == CSN_E_MEMORY) modules->no_memory = true;
     return status != CSN_NONE;
+}
+
+void stack_modules_forget(struct stack_modules *modules) {
+    struct csn_process_maps *old = modules->maps;
+    if (!create_maps(modules)) {
+        csn_process_maps_destroy(modules->maps);
+        modules->maps = old;
+        modules->no_memory = true;
+        return;
+    }
+    csn_process_maps_destroy(old);
+    modules->generation = UINT64_MAX; /* of none: the session's modules are not of these maps */
+    modules->places.count = 0;
 }
 
 bool stack_modules_has_maps(const struct stack_modules *modules) {

@@ -29,6 +29,8 @@ bool stack_modules_add_maps_line(struct stack_modules *modules, struct csn_str l
 bool stack_modules_add_gdb_line(struct stack_modules *modules, struct csn_str line);
 /* The same of these two, and of lists of images in reports. */
 bool stack_modules_add_any_line(struct stack_modules *modules, struct csn_str line);
+/* What was described holds for nothing that follows: another report begins. */
+void stack_modules_forget(struct stack_modules *modules);
 /* Whether anything was described. */
 bool stack_modules_has_maps(const struct stack_modules *modules);
 /* A module whose first byte in memory is at `start`. */

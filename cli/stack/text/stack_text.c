@@ -303,12 +303,14 @@ static bool begin_search(struct stack_text *text, enum search_kind kind, size_t 
     return line_queue_add(&text->waiting, line, false);
 }
 
-/* A stack begins with a pc, and nothing has told yet where modules lie: their list may follow it, as in a report. */
+/* A stack begins with a pc, and nothing has told yet where modules lie, or which builds they are: their list may follow it, as in a
+ * report. */
 static bool needs_maps(const struct stack_text *text, size_t dialect, enum line_kind kind,
                        const struct line_frame *frame, uint64_t number) {
     bool begins = kind == KIND_FIRST || (kind == KIND_FRAME && text->current != dialect);
-    return begins && frame->by_maps && frame->site == SITE_PC && !frame->pid && !(frame->sample && frame->sample->is_certain) &&
-           number >= text->maps_searched_to && !stack_modules_has_maps(&text->modules);
+    return begins && frame->by_maps && (frame->site == SITE_PC || frame->is_listed) && !frame->pid &&
+           !(frame->sample && frame->sample->is_certain) && number >= text->maps_searched_to &&
+           !stack_modules_has_maps(&text->modules);
 }
 
 /* Lines of two sources, as of two processes in a journal, are not of one stack. */
