@@ -1320,3 +1320,50 @@ def test_builds_of_minidump_stackwalk(callsign, tmp_path, form):
     assert named("Linux|0.0.0 Linux 6.1.0", debug_id) and named("Mac OS X|10.15.7 19H2", own.hex().upper() + "0")
     assert not named("Linux|0.0.0 Linux 6.1.0", "F" * 32 + "0") and not named("Mac OS X|10.15.7 19H2", debug_id)
     assert named("Linux|0.0.0 Linux 6.1.0", "0" * 33)
+
+
+def coredump_modules(count):
+    return "".join(f"                Module libm{i}.so with build-id {i:040d}\n" for i in range(count))
+
+
+COREDUMP_STACK = "                Stack trace of thread 7283:\n                #0  0x00007ffff7fbc161 n/a (liborders.so + 0x1161)\n\n"
+NAME_OF_90 = "lib" + "x" * 84 + ".so"
+
+
+@pytest.mark.parametrize("name", ["liborders.so", NAME_OF_90])
+def test_builds_of_coredumps(callsign, tmp_path, name):
+    """Of a dump with any number of modules, the id of each counts, and of two dumps the newer one's."""
+    notes = subprocess.run(["readelf", "-n", DATA / "liborders.so"], capture_output=True, text=True, check=True).stdout
+    own, stack = notes.split("Build ID: ")[1].split()[0], COREDUMP_STACK.replace("liborders.so", name)
+
+    def module(text):
+        return f"                Module {name} {text}\n"
+
+    def named(text):
+        done = callsign.run("stack", "--json", "--no-search", "-i", f"{name}={DATA / 'liborders.so'}", stdin=text)
+        frames = [frame for line in done.stdout.splitlines() for frame in json.loads(line)["frames"]]
+        assert ("has another build id" in done.stderr) == any(not frame["frames"] for frame in frames)
+        return [bool(frame["frames"]) for frame in frames]
+
+    right, wrong = module(f"with build-id {own}"), module(f"with build-id {'f' * 40}")
+    for count in (10, 70, 1000):
+        assert named(wrong + coredump_modules(count) + stack) == [False]
+        assert named(right + coredump_modules(count) + stack) == [True]
+    assert named(coredump_modules(39) + wrong + stack + coredump_modules(30) + right + stack) == [False, True]
+    assert named(wrong + module("without build-id.") + stack) == [True]
+
+
+def test_modules_of_webassembly_that_are_given(callsign, tmp_path):
+    """Any number, by their own names or as NAME=FILE. llvm-symbolizer: see tests/data/stacks/README."""
+    line = "    at {0}.wasm.parse_line (http://localhost/{0}.wasm:wasm-function[0]:0x58)"
+    for i in range(1, 13):
+        shutil.copy(DATA / "orders.wasm", tmp_path / f"m{i}.wasm")
+    many = [arg for i in range(1, 13) for arg in ("-i", tmp_path / f"m{i}.wasm")]
+    named = ["-i", f"foo.wasm={tmp_path / 'm1.wasm'}", "-i", f"bar.wasm={tmp_path / 'm2.wasm'}"]
+    for name, args in (("m1", many), ("m12", many), ("foo", named), ("bar", named)):
+        text = line.format(name)
+        assert callsign.good("stack", "--in-place", "--no-search", *args, stdin=text + "\n") == text + WASM_CHECK + "\n"
+    index = tmp_path / "m1.gsym"
+    callsign.good("convert", DATA / "orders.wasm", "-o", index, "--quiet")
+    alone = json.loads(callsign.good("stack", "--json", "--no-search", "-i", f"foo.wasm={index}", stdin=line.format("foo") + "\n"))
+    assert "ffffffff" not in str(alone) and not alone["frames"][0]["frames"]

@@ -2,49 +2,73 @@
  *
  *     Module /opt/app/orders from deb ... with build-id 0102...
  *     Found module /opt/app/liborders.so with build-id: 0102...
+ *     Module /opt/app/libother.so without build-id.
  *                     #0  0x00007f1af12fe13b orders_load (liborders.so + 0x113b)
  *                     #1  0x000055d000001461 n/a (orders + 0x1461)
  *
  * The offset counts from the module's first byte. */
 #include "stack/dialects/dialects.h"
+#include "stack/lines/inlined_group.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 
-/* Build ids of modules, by the end of their names; the last ones. */
-enum { COREDUMP_IDS = 64, COREDUMP_NAME = 64 };
+/* Build ids of modules, by their names without folders; the last ones. Pages that no dump needs are not touched. */
+enum { COREDUMP_IDS = 4096, COREDUMP_NAME = 64 };
 struct coredump_state {
+    uint64_t hashes[COREDUMP_IDS]; /* of names */
     struct coredump_id {
-        char name[COREDUMP_NAME];
-        struct build_id id;
+        struct build_id id;        /* size 0: it has none */
+        char name[COREDUMP_NAME];  /* the end of a longer one */
     } ids[COREDUMP_IDS];
     uint32_t count;
 };
 
+static struct csn_str kept_name(struct csn_str path) {
+    const struct csn_str name = base_name_of(path);
+    const size_t cut = name.len < COREDUMP_NAME ? 0 : name.len - COREDUMP_NAME + 1;
+    return (struct csn_str){ name.ptr + cut, name.len - cut };
+}
+
+static void keep_id(struct coredump_state *state, struct csn_str path, const struct build_id *id) {
+    const uint32_t at = state->count++ % COREDUMP_IDS;
+    const struct csn_str name = kept_name(path);
+    state->hashes[at] = inlined_name_hash(base_name_of(path));
+    state->ids[at] = (struct coredump_id){ .id = *id };
+    memcpy(state->ids[at].name, name.ptr, name.len);
+}
+
 static bool read_module_line(struct coredump_state *state, struct line_scan *s) {
     static const char with[] = " with build-id";
     struct csn_str name, digits;
-    struct build_id id;
+    struct build_id id = { .size = 0 };
     size_t at;
     if (!scan_text(s, "Module ") && !scan_text(s, "Found module ")) return false;
-    if (!scan_word(s, &name) || !scan_find(s, with, &at)) return false;
+    if (!scan_word(s, &name)) return false;
+    if (scan_find(s, " without build-id", &at)) {
+        keep_id(state, name, &id);
+        return true;
+    }
+    if (!scan_find(s, with, &at)) return false;
     s->at = at + sizeof(with) - 1;
     scan_char(s, ':');
     scan_blanks(s);
     if (!scan_word(s, &digits)) return false;
     while (digits.len && (digits.ptr[digits.len - 1] == '.' || digits.ptr[digits.len - 1] == ',')) digits.len--;
-    name = base_name_of(name);
-    if (!build_id_parse(digits, &id) || name.len >= COREDUMP_NAME) return false;
-    struct coredump_id *item = &state->ids[state->count++ % COREDUMP_IDS];
-    *item = (struct coredump_id){ .id = id };
-    memcpy(item->name, name.ptr, name.len);
+    if (!build_id_parse(digits, &id)) return false;
+    keep_id(state, name, &id);
     return true;
 }
 
+/* The newest one: a module of an earlier dump may be of another build. */
 static void find_id(const struct coredump_state *state, struct line_frame *out) {
-    struct csn_str name = base_name_of(out->module);
-    for (uint32_t i = 0; i < state->count && i < COREDUMP_IDS; i++) {
-        const struct coredump_id *item = &state->ids[i];
-        if (strlen(item->name) == name.len && memcmp(item->name, name.ptr, name.len) == 0) out->id = item->id;
+    const struct csn_str name = kept_name(out->module);
+    const uint64_t hash = inlined_name_hash(base_name_of(out->module));
+    for (uint32_t back = 1; back <= state->count && back <= COREDUMP_IDS; back++) {
+        const uint32_t at = (state->count - back) % COREDUMP_IDS;
+        const char *kept = state->ids[at].name;
+        if (state->hashes[at] != hash || strlen(kept) != name.len || memcmp(kept, name.ptr, name.len) != 0) continue;
+        out->id = state->ids[at].id;
+        return;
     }
 }
 

@@ -9,19 +9,18 @@
  * Indexes count from the content of the code section (docs/formats/wasm.md): where that begins is read from the module, if it was
  * given or lies beside its index. */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "stack/dialects/dialects.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 #include "stack/session/stack_session.h"
 
-enum { WASM_FILES = 8 };
+enum { WASM_FILES = 4096 }; /* of which those that nobody gives are not touched */
 struct wasm_state {
     const struct stack_session *session;
     struct csn_str given;        /* the only index; empty: not the only one */
     struct wasm_code {
-        const char *path;        /* of the session's list */
+        struct csn_str module;   /* its name, without ".wasm": in the session's list */
         uint64_t start;          /* of the code section's content in the file; 0: not a module */
     } files[WASM_FILES];
     uint32_t count;
@@ -55,14 +54,23 @@ static uint64_t find_code(FILE *file) {
     return 0;
 }
 
-static void add_wasm_file(struct wasm_state *wasm, const char *path) {
-    const char *equals = strchr(path, '='); /* NAME=FILE, unless that is a file's own name */
+static struct csn_str without_suffix(struct csn_str name, const char *suffix) {
+    size_t size = strlen(suffix);
+    if (name.len > size && memcmp(name.ptr + name.len - size, suffix, size) == 0) name.len -= size;
+    return name;
+}
+
+static struct csn_str module_name(struct csn_str path) { return without_suffix(base_name_of(path), ".wasm"); }
+
+/* FILE, or NAME=FILE, which is for modules of that name, whatever the file's is. */
+static void add_wasm_file(struct wasm_state *wasm, const char *text) {
+    const char *path = index_option_path(text);
+    const struct csn_str name = { text, path == text ? strlen(text) : (size_t)(path - 1 - text) };
     if (wasm->count == WASM_FILES) return;
-    if (equals && access(path, F_OK) != 0) path = equals + 1;
     FILE *file = fopen(path, "rb");
     uint64_t start = file ? find_code(file) : 0;
     if (file) fclose(file);
-    if (start) wasm->files[wasm->count++] = (struct wasm_code){ path, start };
+    if (start) wasm->files[wasm->count++] = (struct wasm_code){ module_name(name), start };
 }
 
 static void init_wasm(void *state, const struct stack_session *session) {
@@ -77,12 +85,6 @@ static void read_wasm_files(struct wasm_state *wasm) {
     if (wasm->files_read) return;
     wasm->files_read = true;
     for (size_t i = 0; session->files && i < session->files->count; i++) add_wasm_file(wasm, session->files->items[i]);
-}
-
-static struct csn_str without_suffix(struct csn_str name, const char *suffix) {
-    size_t size = strlen(suffix);
-    if (name.len > size && memcmp(name.ptr + name.len - size, suffix, size) == 0) name.len -= size;
-    return name;
 }
 
 /* "orders.wasm-ed40c39e" is called orders.wasm; "2e364d8e" has no name, and so has the caller of the compiler in
@@ -143,22 +145,21 @@ static enum line_kind read_wasm_line(void *state, struct stack_modules *modules,
     return KIND_FRAME;
 }
 
-/* The file's name without ".gsym" and the like is the module's; a single module serves all. */
+/* A single module serves all. */
 static bool wasm_address(void *state, struct stack_session *session, const struct line_frame *frame, uint32_t module,
                          uint64_t *out) {
     const struct wasm_state *wasm = state;
-    struct csn_str name = without_suffix(base_name_of(frame->module), ".wasm");
+    const struct csn_str name = module_name(frame->module);
     *out = frame->value; /* shown as it came */
     if (!session_index(session, module)) return true;
     for (uint32_t i = 0; i < wasm->count; i++) {
-        struct csn_str own = { wasm->files[i].path, strlen(wasm->files[i].path) };
-        own = without_suffix(base_name_of(own), ".wasm");
+        const struct csn_str own = wasm->files[i].module;
         bool same = own.len == name.len && memcmp(own.ptr, name.ptr, name.len) == 0;
         if (!same && wasm->count != 1) continue;
         *out = frame->value - wasm->files[i].start;
         return true;
     }
-    *out = UINT64_MAX; /* nothing is known to be there */
+    *out = UINT64_MAX;
     return true;
 }
 

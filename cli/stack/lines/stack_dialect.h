@@ -87,7 +87,8 @@ struct stack_dialect {
     void (*end_search)(void *state, struct stack_modules *modules, struct csn_str found);
     /* The next frame of the same line, from `from` on. False: there is none. NULL: lines have one frame. */
     bool (*more)(void *state, struct csn_str line, size_t from, struct line_frame *out);
-    /* The address that a frame with SITE_ADDRESS stands for; NULL: its value. False: none, and the line's own name is right. */
+    /* The address that a frame with SITE_ADDRESS stands for; UINT64_MAX: that is not known. NULL: its value. False: none, and the
+     * line's own name is right. */
     bool (*address)(void *state, struct stack_session *session, const struct line_frame *frame, uint32_t module, uint64_t *out);
     /* Writes the frame's line with what is known of it. */
     void (*fill)(struct line_filler *filler);

@@ -271,9 +271,10 @@ bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_d
     if (frame->site == SITE_SYMBOL) return add_symbol_frame(modules, frame, module);
     enum frame_site site = frame->site;
     if (site == SITE_FILE_OFFSET && !read_file_offset(modules, frame->module, &value, &site)) return false;
-    if (frame->site == SITE_ADDRESS && dialect->address) {
-        if (!dialect->address(state, session, frame, module, &value)) return add_told_frame(session, frame, module);
-    } else if (site != SITE_OFFSET) value = index_address(modules, frame->module, module, value);
+    const bool is_dialects = frame->site == SITE_ADDRESS && dialect->address;
+    if (is_dialects && !dialect->address(state, session, frame, module, &value)) return add_told_frame(session, frame, module);
+    if (!is_dialects && site != SITE_OFFSET) value = index_address(modules, frame->module, module, value);
+    if (is_dialects && value == UINT64_MAX) return session_add_frame(session, frame->value, NO_MODULE, frame->flags);
     if (site == SITE_OFFSET) value = session_offset_address(session, module, value);
     if (site == SITE_LESS_BIAS) value = address_less_bias(session, module, value);
     if ((site == SITE_OFFSET || site == SITE_LESS_BIAS) && frame->pc)
