@@ -155,7 +155,13 @@ static bool feed_text_step(void *context, struct stack_part *part) {
     return stack_text_step(text);
 }
 
-static void feed_text_idle(void *context) { stack_text_idle(context); }
+static void feed_text_over(void *context) { stack_text_over(context); }
+
+static bool feed_text_idle(void *context, struct stack_part *part) {
+    struct stack_text *text = context;
+    text->part = part;
+    return stack_text_idle(text);
+}
 
 static bool feed_text_end(void *context, struct stack_part *part) {
     struct stack_text *text = context;
@@ -249,7 +255,7 @@ static bool tell_report(struct line_input *input, struct csn_str *line, enum inp
     struct csn_str text, head, value;
     struct json_fault fault;
     if (line_text(*line).len != 1) return true;
-    if (!line_input_ahead(input, AHEAD_MAX, ends_object, line, &text)) return false;
+    if (!line_input_ahead(input, AHEAD_MAX, -1, ends_object, line, &text)) return false;
     if (!json_span_value(text, &head, &fault) || stack_dotnet_recognize(head)) return true;
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
         if (json_span_find(head, members[i], &value)) return true;
@@ -273,6 +279,7 @@ static bool read_text(struct stack_run *run, struct line_input *input, const cha
     feed.read = feed_text_line;
     feed.has_step = feed_text_has_step;
     feed.step = feed_text_step;
+    feed.over = feed_text_over;
     feed.idle = feed_text_idle;
     feed.finish = feed_text_end;
     bool answered = stack_threads_run(&feed, thread_count(run), line, result == LINE_PART);

@@ -127,13 +127,14 @@ enum line_result line_input_next_flushed(struct line_input *input, struct out_bu
     return result == LINE_END && out->os_error ? LINE_FAILED : result;
 }
 
-bool line_input_ahead(struct line_input *input, size_t bound, bool (*enough)(struct csn_str text), struct csn_str *line,
+bool line_input_ahead(struct line_input *input, size_t bound, int timeout_ms, bool (*enough)(struct csn_str text), struct csn_str *line,
                       struct csn_str *text) {
     const size_t max = input->max, size = line->len;
     input->start = (size_t)(line->ptr - input->bytes);
     if (input->max < bound) input->max = bound;
     do *text = (struct csn_str){ input->bytes + input->start, input->end - input->start };
-    while (!input->at_end && text->len < bound && !enough(*text) && read_more(input));
+    while (!input->at_end && text->len < bound && !enough(*text) && (timeout_ms < 0 || is_ready(input->fd, timeout_ms)) &&
+           read_more(input));
     /* What is in memory by now may be one line. */
     input->max = max < input->capacity ? input->capacity : max;
     *line = (struct csn_str){ input->bytes + input->start, size };

@@ -2,12 +2,15 @@
 import json
 import os
 import re
+import selectors
 import subprocess
+import time
 
 import pytest
 
 import gsym_make
 from programs import need
+from test_stack_logs import SAMPLES, filled, indexes, text_of  # noqa: F401 (indexes is a fixture)
 
 PLAIN = '{"frames":[{"module":"app","address":"0x1004"},{"module":"app","address":"0x2010"}]}'
 
@@ -210,3 +213,58 @@ def test_more_modules_than_are_open_at_once(callsign, tmp_path, threads, togethe
     assert done.stdout.count(": handle") == done.stdout.count("#") == "".join(stacks).count("(+0x1010)")
     opened = len(re.findall(r"/l\d+\.so\.gsym", calls))
     assert count < opened + 200 and opened <= 3 * count
+
+
+# ---- who writes and waits ----
+
+class Waiting:
+    """A command whose input stays open."""
+    def __init__(self, callsign, *args):
+        self.process = subprocess.Popen([callsign.path, "stack", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        os.set_blocking(self.process.stdout.fileno(), False)
+        self.output = b""
+
+    def write(self, text):
+        self.process.stdin.write(text.encode())
+        self.process.stdin.flush()
+
+    def wait_for(self, wanted, seconds=30):
+        """What came until it was all there, or nothing more for that time."""
+        end = time.monotonic() + seconds
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.process.stdout, selectors.EVENT_READ)
+            while len(self.output) < len(wanted.encode()) and time.monotonic() < end:
+                selector.select(max(0, end - time.monotonic()))
+                self.output += self.process.stdout.read() or b""
+        return self.output.decode()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.output += self.process.stdout.read() or b""
+        self.process.stdout.close()
+        return self.output.decode()
+
+
+@pytest.mark.parametrize("args", [["--in-place"], ["--json"], ["--in-place", "--threads", "1"]], ids=["in place", "json", "one thread"])
+def test_a_log_that_ends_with_its_stack(callsign, indexes, args):  # noqa: F811
+    """tail -f: the last stack of every dialect is written when nothing has come for a second, as it is at the end of a file."""
+    running = {name: Waiting(callsign, *args, *map(str, indexes[name])) for name in SAMPLES}
+    for name, command in running.items():
+        command.write(text_of(name))
+    for name, command in running.items():
+        wanted = callsign.run("stack", *args, *indexes[name], stdin=text_of(name)).stdout
+        assert command.wait_for(wanted) == wanted, name
+        assert command.close() == wanted, name
+
+
+@pytest.mark.parametrize("name,lines", [("gdb", 2), ("asan", 3), ("boost", 2), ("eu-stack", 4), ("coredumpctl", 30), ("libunwind", 2), ("glibc-fd", 1)])
+def test_a_stack_that_goes_on_after_a_pause(callsign, indexes, name, lines):  # noqa: F811
+    """Its numbers go on, and its callers are callers still."""
+    text, wanted = text_of(name).splitlines(True), filled(name)
+    command = Waiting(callsign, "--in-place", *map(str, indexes[name]))
+    command.write("".join(text[:lines]))
+    first = callsign.run("stack", "--in-place", *indexes[name], stdin="".join(text[:lines])).stdout
+    assert command.wait_for(first) == first and wanted.startswith(first)
+    command.write("".join(text[lines:]))
+    assert command.wait_for(wanted) == wanted == command.close()

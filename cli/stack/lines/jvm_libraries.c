@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINES_MAX = 1 << 20 }; /* of a file that is no hs_err file after all */
+enum { IDLE_MS = 1000, LINES_MAX = 1 << 20 }; /* of a file that is no hs_err file after all */
 
 static FILE *open_again(int fd) {
     char path[64];
@@ -84,7 +84,7 @@ static bool has_list(struct csn_str text) {
 static bool read_pipe_list(struct stack_modules *modules, struct line_input *input, struct csn_str *first) {
     struct report_reader reader = { .modules = modules };
     struct csn_str text, line;
-    if (!line_input_ahead(input, JVM_REPORT_MAX, has_list, first, &text)) return false;
+    if (!line_input_ahead(input, JVM_REPORT_MAX, IDLE_MS, has_list, first, &text)) return false;
     while (take_line(&text, &line) && read_report_line(&reader, line)) continue;
     return !reader.no_memory;
 }

@@ -189,7 +189,7 @@ static bool is_full(const struct stack_text *text) {
     return text->session->frame_count >= text->session->max_frames || text->held.text.count > HELD_MAX_BYTES;
 }
 
-/* The stack that is full is answered, and goes on with the same sample. */
+/* The stack so far is answered, and goes on with the same sample. */
 static bool continue_stack(struct stack_text *text) {
     const struct profile_sample sample = text->session->sample;
     if (!end_stack(text)) return false;
@@ -369,7 +369,8 @@ static bool read_text_line(struct stack_text *text, const struct log_line *line,
     const bool is_next_part = goes_on && !is_rest && is_full(text);
     if (is_next_part && !continue_stack(text)) return false;
     /* The first frame of a part, which other lines may come before. */
-    const bool begins_part = is_next_part || (goes_on && text->goes_on && !text->session->frame_count);
+    const bool was_answered = text->goes_on || !text->held.count;
+    const bool begins_part = is_next_part || (goes_on && was_answered && !text->session->frame_count);
     if (begins_part && !(frame.flags & (CSN_STACK_EXACT | CSN_STACK_BEFORE | CSN_STACK_EITHER))) frame.flags |= CSN_STACK_RETURN;
     if (!goes_on) text->interrupted = false;
     if (!goes_on) text->added_lines = 0;
@@ -489,14 +490,23 @@ bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part)
     return !text->lines.no_memory;
 }
 
-void stack_text_idle(struct stack_text *text) {
+void stack_text_over(struct stack_text *text) {
     const struct csn_str nothing = { "", 0 };
     if (text->searching != SEARCH_NONE) end_search(text, nothing, 0);
 }
 
+bool stack_text_idle(struct stack_text *text) {
+    stack_text_over(text);
+    const size_t current = text->current;
+    if (stack_text_has_step(text) || current == NO_DIALECT) return true;
+    const bool good = continue_stack(text);
+    text->current = current;
+    return good;
+}
+
 bool stack_text_end(struct stack_text *text) {
     do {
-        stack_text_idle(text);
+        stack_text_over(text);
         if (!take_steps(text)) return false;
     } while (text->searching != SEARCH_NONE);
     return end_stack(text);

@@ -61,8 +61,10 @@ bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part)
 bool stack_text_has_step(const struct stack_text *text);
 /* Reads one of the lines that waited. */
 bool stack_text_step(struct stack_text *text);
-/* No line comes for now: those that wait for later ones are not kept longer. */
-void stack_text_idle(struct stack_text *text);
+/* No line comes: those that wait for later ones are not kept longer. */
+void stack_text_over(struct stack_text *text);
+/* No line comes for now: the same, and the stack that is held is answered. Lines that come may go on with it. */
+bool stack_text_idle(struct stack_text *text);
 /* Answers the stack that is held. */
 bool stack_text_end(struct stack_text *text);
 

@@ -16,6 +16,7 @@ struct stack_threads {
     struct csn_str line;         /* that has been read already */
     bool line_is_part, has_line;
     bool input_over;             /* the last line was given */
+    bool is_idle;                /* no line has come for a second */
     bool over;                   /* no part is taken any more */
     bool finished;               /* the feed has been told */
     bool no_memory;
@@ -92,7 +93,11 @@ static void forget_indexes(void *context) {
 }
 
 static enum line_result next_line(struct stack_threads *threads, bool may_wait, struct csn_str *line) {
-    if (!threads->has_line) return line_input_next(threads->feed->input, may_wait, line);
+    if (!threads->has_line) {
+        const enum line_result result = line_input_next(threads->feed->input, may_wait, line);
+        threads->is_idle = threads->is_idle && result == LINE_PAUSED;
+        return result;
+    }
     threads->has_line = false;
     *line = threads->line;
     return threads->line_is_part ? LINE_PART : LINE_WHOLE;
@@ -101,13 +106,16 @@ static enum line_result next_line(struct stack_threads *threads, bool may_wait, 
 static bool has_step(const struct stack_feed *feed) { return feed->has_step && feed->has_step(feed->context); }
 
 /* The next line, if it is there or `part` is empty. While it waits, what was written is flushed. */
-static enum line_result wait_for_line(struct stack_threads *threads, const struct stack_part *part, struct csn_str *line) {
+static enum line_result wait_for_line(struct stack_threads *threads, struct stack_part *part, struct csn_str *line) {
     const struct stack_feed *feed = threads->feed;
     enum line_result result = next_line(threads, false, line);
     if (result != LINE_PAUSED || part->count) return result;
     if (!turns_wait(&threads->turns, threads->parts_taken) || !out_flush(feed->output->out)) return LINE_FAILED;
-    if (feed->idle && !line_input_wait(feed->input, IDLE_MS)) feed->idle(feed->context);
-    return has_step(feed) ? LINE_PAUSED : next_line(threads, true, line);
+    if (feed->idle && (threads->is_idle || !line_input_wait(feed->input, IDLE_MS))) {
+        threads->is_idle = true;
+        if (!feed->idle(feed->context, part)) return LINE_FAILED;
+    }
+    return has_step(feed) || part->count ? LINE_PAUSED : next_line(threads, true, line);
 }
 
 /* A part that its thread has emptied gets the lines that are there. False: there is nothing left. */
@@ -121,7 +129,7 @@ static bool fill_stack_part(struct stack_threads *threads, struct stack_part *pa
             continue;
         }
         if (threads->input_over) {
-            if (feed->idle) feed->idle(feed->context);
+            if (feed->over) feed->over(feed->context);
             if (has_step(feed)) continue;
             threads->over = true;
             break;
