@@ -1,5 +1,6 @@
 """Frames of texts that do not tell where modules lie, placed by what their lines call the function."""
 import json
+import os
 import subprocess
 
 import pytest
@@ -233,3 +234,37 @@ def test_the_kernels_line_of_a_fault_in_a_program_at_a_fixed_address(callsign, t
     out = callsign.good("stack", "--json", "--no-search", "-i", tmp_path / "app.gsym", stdin=text)
     frame = json.loads(out)["frames"][0]["frames"][0]
     assert (frame["function"], frame["offset"]) == ("boom", 6)
+
+
+@pytest.mark.parametrize("moved", [0x3000, 0x1000, -0x2000])
+def test_two_processes_without_maps(callsign, moved):
+    """Of a stack of another process, the frame that has a name tells of those before it, too. nm tells where libc's functions are."""
+    libc = next(path for path in ("/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/usr/lib/libc.so.6") if os.path.exists(path))
+    rows = [line.split() for line in subprocess.run(["nm", "-D", libc], capture_output=True, text=True, check=True).stdout.splitlines()]
+    starts = {row[2].split("@")[0]: int(row[0], 16) for row in rows if len(row) == 3 and row[1] == "T"}
+
+    def stack(bias):
+        frames = (("??", starts["qsort"] + 20), ("getenv", starts["getenv"] + 40), ("??", starts["qsort"] + 40))
+        return "".join(f"#{i}  0x{bias + at:016x} in {name} () from /lib/libc.so.6\n" for i, (name, at) in enumerate(frames)) + "\nother\n"
+
+    def answers(text):
+        done = callsign.good("stack", "--json", "--no-search", "-i", f"libc.so.6={libc}", stdin=text)
+        return [[(f["address"], f["frames"][-1]["function"]) for f in json.loads(line)["frames"]] for line in done.splitlines()]
+
+    alone, = answers(stack(BIAS + moved))
+    assert [int(at, 16) for at, _ in alone] == [starts["qsort"] + 20, starts["getenv"] + 40, starts["qsort"] + 40]
+    assert [name.split("@")[0] for _, name in alone][1] == "getenv"
+    assert answers(stack(BIAS) + stack(BIAS + moved) + stack(BIAS)) == [alone] * 3
+
+
+def test_another_process_in_whose_place_nothing_is(callsign, library):
+    """What the earlier process has there is no answer: nothing is."""
+    def stack(bias):
+        return (f"#0  0x{bias + 0x2030:016x} in ?? () from /opt/liborders.so\n#1  0x{bias + 0x1024:016x} in orders_main () from /opt/liborders.so\n"
+                f"#2  0x{bias + 0x9000:016x} in ?? () from /opt/liborders.so\n\nother\n")
+
+    moved = stack(BIAS - 0x7000).splitlines(True)
+    done = callsign.good("stack", "--json", "--no-search", "-i", library, stdin=stack(BIAS) + f"#0  0x{BIAS + 0x2030:016x} in ?? () from /opt/liborders.so\n" + moved[1])
+    first, second = map(json.loads, done.splitlines())
+    assert first["frames"][0]["address"] == "0x2030" and second["frames"][1]["address"] == "0x1024"
+    assert second["frames"][0].get("address") in (None, "0x9030") and not second["frames"][0]["frames"]

@@ -209,7 +209,8 @@ static bool add_pc_frame(struct stack_modules *modules, const struct line_frame 
     if (module_table_covers(session->modules, frame->value))
         return session_add_frame(session, frame->value, NO_MODULE, frame->flags);
     if (stack_place_pc(&modules->places, session, frame, &module, &addr))
-        return session_add_frame(session, addr, module, frame->flags | CSN_STACK_ADDRESS);
+        return session_add_frame(session, addr, module, frame->flags | CSN_STACK_ADDRESS)
+               && stack_place_guessed(&modules->places, session, frame, module, addr);
     module = frame->module.len ? session_find_module(session, frame->module) : NO_MODULE;
     if (module != NO_MODULE && frame->symbol.len && !session_index(session, module)) {
         const struct frame_symbol named = { .offset = frame->symbol_offset, .module = module };

@@ -18,6 +18,8 @@ struct unplaced {
     uint32_t module; /* that the line names; NO_MODULE */
     uint32_t flags;
     uint64_t pc;
+    bool is_guess;   /* it was placed as in the stacks before: by `bias` */
+    uint64_t bias;
     char symbol[UNPLACED_NAME]; /* the end of what the line calls the function */
 };
 
@@ -51,6 +53,7 @@ static void keep_place(struct stack_places *places, struct csn_str name, uint64_
         place->name[end.len] = 0;
     }
     place->bias = bias;
+    place->is_own = true;
 }
 
 void stack_place_known(struct stack_places *places, const struct stack_session *session, uint32_t module, uint64_t bias) {
@@ -221,7 +224,10 @@ static bool place_in(struct stack_places *places, struct stack_session *session,
         return true;
     }
     *addr = known ? frame->value - known->bias : 0;
-    if (known && has_named_function(index, frame->symbol, frame->flags, *addr)) return true;
+    if (known && has_named_function(index, frame->symbol, frame->flags, *addr)) {
+        places->guessed = !known->is_own;
+        return true;
+    }
     *addr = frame->value;
     /* A process has no image at 0: of an index that counts from there, no pc is an address, unless the name says so. */
     const bool is_loaded =
@@ -278,6 +284,7 @@ static bool place_in_kernel(const struct stack_places *places, struct stack_sess
 bool stack_place_pc(struct stack_places *places, struct stack_session *session, const struct line_frame *frame, uint32_t *module,
                     uint64_t *addr) {
     struct place_guess guess = { true, !is_library(frame->module) };
+    places->guessed = false;
     if (frame->is_unnamed) return place_in_kernel(places, session, frame, module, addr);
     if (frame->module.len) return place_in(places, session, frame, frame->module, guess, module, addr);
     size_t count = csn_store_given_count(session->store), programs = 0;
@@ -292,18 +299,36 @@ bool stack_place_pc(struct stack_places *places, struct stack_session *session, 
 
 /* ---- later ---- */
 
-bool stack_place_later(struct stack_places *places, struct stack_session *session, const struct line_frame *frame) {
+/* The frame that the session got last, which a later one may place. NULL: no memory, or it is noted already (*good tells). */
+static struct unplaced *note_frame(struct stack_places *places, struct stack_session *session, const struct line_frame *frame, bool *good) {
     const size_t noted = places->unplaced_count;
     /* One for each frame that the session has got: it takes no more than --max-frames. */
-    if (!session->frame_count || (noted && places->unplaced[noted - 1].frame == session->frame_count - 1)) return true;
-    if (!reserve_items(&places->unplaced, &places->unplaced_capacity, places->unplaced_count + 1,
-                       sizeof(*places->unplaced)))
-        return false;
-    uint32_t module = frame->module.len ? session_find_module(session, frame->module) : NO_MODULE;
+    *good = true;
+    if (!session->frame_count || (noted && places->unplaced[noted - 1].frame == session->frame_count - 1)) return NULL;
+    *good = reserve_items(&places->unplaced, &places->unplaced_capacity, places->unplaced_count + 1, sizeof(*places->unplaced));
+    if (!*good) return NULL;
     struct unplaced *item = &places->unplaced[places->unplaced_count++];
     struct csn_str name = own_name(frame->symbol);
-    *item = (struct unplaced){ session->frame_count - 1, module, frame->flags, frame->value, "" };
+    *item = (struct unplaced){ .frame = session->frame_count - 1, .module = NO_MODULE, .flags = frame->flags, .pc = frame->value };
     memcpy(item->symbol, name.ptr, name.len < UNPLACED_NAME ? name.len : UNPLACED_NAME - 1);
+    return item;
+}
+
+bool stack_place_later(struct stack_places *places, struct stack_session *session, const struct line_frame *frame) {
+    bool good;
+    struct unplaced *item = note_frame(places, session, frame, &good);
+    if (item && frame->module.len) item->module = session_find_module(session, frame->module);
+    return good;
+}
+
+bool stack_place_guessed(struct stack_places *places, struct stack_session *session, const struct line_frame *frame, uint32_t module,
+                         uint64_t addr) {
+    bool good;
+    struct unplaced *item = places->guessed ? note_frame(places, session, frame, &good) : NULL;
+    if (!item) return !places->guessed || good;
+    item->module = module;
+    item->is_guess = true;
+    item->bias = frame->value - addr;
     return true;
 }
 
@@ -336,13 +361,23 @@ static bool place_as_others(struct stack_places *places, struct stack_session *s
     return true;
 }
 
+/* A later frame of the stack tells that its process has the module elsewhere than those before. */
+static void place_again(struct stack_places *places, struct stack_session *session, const struct unplaced *item, struct csn_str name) {
+    const struct place *known = find_place(places, name);
+    if (!known || known->bias == item->bias || place_as_others(places, session, item, name)) return;
+    struct csn_stack_frame *frame = &session->frames[item->frame];
+    *frame = (struct csn_stack_frame){ item->pc, NO_MODULE, frame->flags & ~(uint32_t)CSN_STACK_ADDRESS };
+}
+
 void stack_place_rest(struct stack_places *places, struct stack_session *session) {
     for (size_t i = 0; i < places->unplaced_count && places->count; i++) {
         const struct unplaced *item = &places->unplaced[i];
         if (item->frame >= session->frame_count) continue;
         if (item->module != NO_MODULE && item->module < session->modules->count) {
             const char *name = session->modules->items[item->module].name;
-            if (name) place_as_others(places, session, item, (struct csn_str){ name, strlen(name) });
+            const struct csn_str text = { name, name ? strlen(name) : 0 };
+            if (name && item->is_guess) place_again(places, session, item, text);
+            else if (name) place_as_others(places, session, item, text);
             continue;
         }
         size_t count = csn_store_given_count(session->store);
@@ -350,4 +385,5 @@ void stack_place_rest(struct stack_places *places, struct stack_session *session
             if (place_as_others(places, session, item, csn_store_given_name(session->store, k))) break;
     }
     places->unplaced_count = 0;
+    for (uint32_t i = 0; i < places->count; i++) places->items[i].is_own = false;
 }

@@ -13,8 +13,10 @@ struct stack_places {
     struct place {
         char name[64];        /* the end of the module's name */
         uint64_t bias;
+        bool is_own;          /* a frame of this stack told it */
     } items[PLACES_MAX];
     uint32_t count, oldest;
+    bool guessed;             /* the last pc was placed as in the stacks before */
     bool has_kernel_bias;
     uint64_t kernel_bias;
     struct unplaced *unplaced; /* frames of the stack so far that were not placed */
@@ -42,6 +44,10 @@ void stack_place_kernel_unknown(struct stack_places *places);
 bool stack_place_has_kernel(struct stack_session *session);
 /* The frame that the session got last was not placed: a later one of its stack may tell where. False: no memory. */
 bool stack_place_later(struct stack_places *places, struct stack_session *session, const struct line_frame *frame);
+/* The frame that the session got last was placed by stack_place_pc(), perhaps as its module lay in the stacks before: a later frame may
+ * tell that it lies elsewhere now. False: no memory. */
+bool stack_place_guessed(struct stack_places *places, struct stack_session *session, const struct line_frame *frame, uint32_t module,
+                         uint64_t addr);
 /* The session's stack is complete: places what can be placed now. */
 void stack_place_rest(struct stack_places *places, struct stack_session *session);
 /* The first of the given indexes that has one such function, which is longer than the offset. */
