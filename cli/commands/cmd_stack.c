@@ -39,7 +39,7 @@ static const struct option_spec options[] = {
       .help = "kind of input (default: detected): json, ips, minidump-json,\ndotnet-json, or a kind of text: plain, perf, sanitizer, kernel,\n"
               "segfault, bsd, illumos, go, pprof, glibc, libunwind, boost,\nbackward, clickhouse, failure, rust, swift, gdb, lldb,\n"
               "coredump, elfutils, valgrind, jvm, mozilla, chromium,\nminidump, android, strace, bpftrace, folded, wasm, esp-idf,\n"
-              "fault, windbg, windows, crash" },
+              "fault, windbg, windows, crash, runtime" },
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, json),
       .help = "one JSON object for each stack instead of text" },
     { .name = "in-place", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, in_place),

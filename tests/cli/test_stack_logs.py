@@ -582,6 +582,20 @@ SAMPLES = {
         "fffffe00b6e59eb0 uadmin+9()\n\nffffff003d46c750 genunix:mdboot+dd ()\n\n"
         "fffffd7fffdff9a0 genunix`kadmin+0xa()\nfeedbeef cafe+0x1f (/opt/app/x)\n",
         functions={"name": "genunix", "list": laid_out(0xfffffffffb800000, [("mdboot", 0x100, 1), ("kadmin", 0x80, 2), ("uadmin", 0x80, 3)])}),
+    "runtime": Sample(FIXED, "gfortran 12.2, LDC 1.30, Zig 0.15, Free Pascal 3.2.2 (their own output, of other programs); "
+        "github.com/react-native-webview/react-native-webview/issues/2209 and flutter/flutter/issues/93862", {
+        4: CHECK, 5: LOAD, 12: CHECK, 13: LOAD, 17: CHECK, 18: LOAD, 21: CHECK, 22: LOAD,
+        26: "=(0x1000003f" + CHECK + " 0x10000066" + LOAD + ")", 29: CHECK, 30: LOAD}, (6, 14, 12),
+        "Program aborted. Backtrace:\n#0  0x7f264dc218c2 in ???\n#1  0x7f264dc222fb in aborted_\n#2  0x1000003e in ???\n#3  0x10000065 in ???\n"
+        "\nx\n\n"
+        "core.exception.AssertError@d.d(3): short\n----------------\n"
+        "d.d:3 [0x5573eef12333]\n??:? [0x1000003e]\n??:? orders_load [0x10000065]\n\n"
+        "thread 3065 panic: zero\n\n"
+        "???:?:?: 0x1000003e in orders.parse_line (./orders-fixed)\n???:?:?: 0x10000065 in orders_load (./orders-fixed)\n\n"
+        "Runtime error 200 at $000000001000003E\n  $000000001000003E\n  $0000000010000066\n\n"
+        "Last Exception Backtrace:\n*** First throw call stack:\n(0x1000003f 0x10000066)\n\n"
+        "*** *** ***\n    #00 abs 00007f1af000003e virt 000000001000003e _kDartIsolateSnapshotInstructions+0x3e\n"
+        "    #01 abs 00007f1af0000065 virt 0000000010000065 _kDartIsolateSnapshotInstructions+0x65\n"),
     "bare": Sample(FIXED, "addresses one a line", {1: f" parse_line at {L}15", 2: bare(LOAD)}, (1, 2, 2),
                    "10000009\n10000066\n"),
     "gdb-mappings": Sample(BOTH, "gdb 13.1, info proc mappings and bt", {

@@ -8,5 +8,5 @@ const struct stack_dialect *const stack_dialects[DIALECT_COUNT] = {
     &rust_dialect, &boost_dialect, &jvm_dialect, &segfault_dialect, &esp_dialect, &libunwind_dialect, &pprof_dialect,
     &clickhouse_dialect, &windbg_dialect, &illumos_dialect, &swift_dialect, &failure_dialect, &strace_dialect,
     &glibc_dialect, &kernel_dialect, &go_dialect, &perf_dialect, &crash_dialect, &minidump_dialect, &folded_dialect,
-    &windows_dialect, &bpftrace_dialect, &plain_dialect, &fault_dialect,
+    &windows_dialect, &bpftrace_dialect, &runtime_dialect, &plain_dialect, &fault_dialect,
 };

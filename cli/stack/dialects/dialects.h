@@ -8,11 +8,11 @@ extern const struct stack_dialect android_dialect, backward_dialect, boost_diale
     chromium_dialect, clickhouse_dialect, coredump_dialect, crash_dialect, elfutils_dialect, esp_dialect,
     failure_dialect, fault_dialect, folded_dialect, gdb_dialect, glibc_dialect, go_dialect, illumos_dialect,
     jvm_dialect, kernel_dialect, libunwind_dialect, lldb_dialect, minidump_dialect, mozilla_dialect, perf_dialect,
-    plain_dialect, pprof_dialect, rust_dialect, sanitizer_dialect, segfault_dialect, strace_dialect, swift_dialect,
+    plain_dialect, pprof_dialect, runtime_dialect, rust_dialect, sanitizer_dialect, segfault_dialect, strace_dialect, swift_dialect,
     valgrind_dialect, wasm_dialect, windbg_dialect, windows_dialect;
 
 /* In the order in which they are tried. */
-enum { DIALECT_COUNT = 36 };
+enum { DIALECT_COUNT = 37 };
 extern const struct stack_dialect *const stack_dialects[DIALECT_COUNT];
 
 struct profile_sample;

@@ -143,6 +143,8 @@ static uint32_t marks_at_start(struct csn_str line) {
     char first = byte_at(line, from);
     if (is_event(line, from)) marks |= MARK_EVENT;
     if (first == '#') return marks | MARK_HASH;
+    if (first == '$' || (first == '(' && has_text_at(line, from + 1, "0x"))) return marks | MARK_OPENING;
+    if (first == '?') return has_text_at(line, from, "???:") ? marks | MARK_UNKNOWN : marks;
     if (first == '=' || first == '>' || first == '[') return marks | MARK_SIGN;
     if (first == '0' && byte_at(line, from + 1) == 'x') return marks | MARK_START_HEX;
     for (hex = from; is_hex_digit(byte_at(line, hex)); hex++) continue;

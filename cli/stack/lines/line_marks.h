@@ -36,6 +36,8 @@ enum line_mark {
     MARK_BRACKET_HEX = 1 << 22, /* "[0x" somewhere */
     MARK_WASM = 1 << 23,     /* "wasm" somewhere */
     MARK_END_HEX = 1 << 24,  /* ends in "0x" and hexadecimal digits, blanks after them ignored */
+    MARK_OPENING = 1 << 26,  /* begins with "$" or "(0x" */
+    MARK_UNKNOWN = 1 << 27,  /* begins with "???:" */
     MARK_PERF = 1 << 25      /* ends in a blank, ":N/N" or "(N:N)" with decimal digits, as heads of samples and records of perf do */
 };
 
