@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from test_stack_logs import BOTH, SAMPLES, filled, indexes, text_of  # noqa: F401
+from test_stack_logs import BOTH, FIXED, SAMPLES, filled, indexes, text_of  # noqa: F401
 
 # What a log daemon wrote stands at the beginning of a line; the others have frames that another dialect has with blanks before them.
 NOT_INDENTED = {"logcat", "go-cgo", "go-race", "tcmalloc"}
@@ -59,3 +59,19 @@ def test_an_indented_backtrace_keeps_what_gdb_knew(callsign):
     done = callsign.good("stack", "--in-place", "--no-search", *BOTH, stdin=stack + MAPS)
     assert done == ("    #0  0x000055555555527b in on_check (text=0x1 \"x\")\n    #1  0x0000555555555461 in main () at /opt/app/orders.c:31\n"
                     "    #2  0x0000555555555131 in _start ()\n      from /opt/app/orders\n" + MAPS)
+
+
+@pytest.mark.parametrize("line", ["{}  $0000000010000066", "{}#3  0x10000065 in ???", "{}??:? [0x10000065]", "{}???:?:?: 0x10000065 in ??? (???)",
+                                  "{}#00 abs 00007f1af0000065 virt 0000000010000065 _kDartIsolateSnapshotInstructions+0x65"])
+@pytest.mark.parametrize("indent", ["", "    ", "\t"], ids=["flush", "4", "tab"])
+def test_a_line_alone(callsign, line, indent):
+    """Of a run-time library's stack, without those before it. Of Free Pascal's, the first one is where the program failed."""
+    text = line.format(indent)
+    done = callsign.good("stack", "--in-place", "--no-search", *FIXED, stdin=text + "\n")
+    assert done.startswith(text + " (orders_load at /opt/app/liborders.c:2")
+
+
+def test_a_frame_of_gdb_that_was_cut(callsign):
+    """It is no frame of gfortran's, which prints the byte before the return."""
+    text = "#3  0x0000000010000066 in parse_line\n"
+    assert callsign.run("stack", "--in-place", "--no-search", *FIXED, stdin=text).stdout == text

@@ -74,5 +74,6 @@ static enum line_kind read_bsd_line(void *state, struct stack_modules *modules, 
     return kind;
 }
 
-const struct stack_dialect bsd_dialect = { .name = "bsd", .is_flush = true, .marks = { MARK_OFFSET }, .state_size = sizeof(struct bsd_state),
+const struct stack_dialect bsd_dialect = { .name = "bsd", .is_flush = true, .marks = { MARK_OFFSET },
+                                           .state_size = sizeof(struct bsd_state),
                                            .read = read_bsd_line, .fill = fill_line_in_brackets };

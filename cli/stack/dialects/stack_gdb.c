@@ -70,7 +70,8 @@ static bool begins_arguments(struct line_scan s) {
     return scan_peek(&s) == '=';
 }
 
-/* "/opt/app/liborders.so" up to a blank, with which a note begins, or to the end of the line: another file's name may have blanks. */
+/* "/opt/app/liborders.so" up to a blank, with which a note begins, or to the end of the line: another file's name may have
+ * blanks. */
 static struct csn_str read_library(struct gdb_frame *frame, struct line_scan s) {
     struct line_scan path = s;
     size_t end = s.line.len;

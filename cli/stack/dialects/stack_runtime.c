@@ -17,6 +17,7 @@
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
+#include "ui/text_bytes.h"
 
 /* The frame's parts end here; only what was filled in before may stand behind them. */
 static bool ends_frame(struct line_scan *s, struct line_frame *out) {
@@ -39,8 +40,8 @@ static enum line_kind read_fortran(struct csn_str line, bool open, struct line_f
     struct csn_str name;
     uint64_t number;
     if (open && scan_text(&s, "\tat ")) return KIND_INSIDE;
-    if (!scan_char(&s, '#') || !scan_number(&s, 10, &number) || !scan_text(&s, "  0x")) return KIND_NONE;
-    s.at -= 2;
+    if (!scan_char(&s, '#') || !scan_number(&s, 10, &number) || !scan_text(&s, "  ")) return KIND_NONE;
+    if (has_text_at(line, s.at, "0x00")) return KIND_NONE; /* of gdb, whose line was cut */
     if (!scan_hex(&s, &out->value) || !scan_text(&s, " in ") || !scan_word(&s, &name) || !ends_frame(&s, out)) return KIND_NONE;
     if (name.ptr[0] != '?') out->symbol = name;
     out->is_complete = out->symbol.len > 0;
@@ -94,9 +95,10 @@ static enum line_kind read_zig(struct csn_str line, struct line_frame *out) {
 
 static enum line_kind read_pascal(struct csn_str line, bool open, struct line_frame *out) {
     struct line_scan s = scan_on(line);
-    const size_t digits = 3;
     size_t place;
-    if (!scan_text(&s, "  $") || !scan_number(&s, 16, &out->value) || (s.at - digits != 16 && s.at - digits != 8)) return KIND_NONE;
+    scan_blanks(&s);
+    const size_t digits = s.at + 1;
+    if (!scan_char(&s, '$') || !scan_number(&s, 16, &out->value) || (s.at - digits != 16 && s.at - digits != 8)) return KIND_NONE;
     struct line_scan rest = s;
     if (ends_frame(&s, out)) return finish_frame(out, open ? CSN_STACK_RETURN : 0);
     return scan_text(&rest, "  ") && scan_find(&rest, "line ", &place) && open ? KIND_INSIDE : KIND_NONE;
@@ -141,8 +143,9 @@ static enum line_kind read_dart(const struct stack_modules *modules, struct csn_
     struct line_scan s = scan_on(line);
     struct csn_str name;
     scan_blanks(&s);
-    if (!scan_char(&s, '#') || !scan_number(&s, 10, &out->number) || !scan_text(&s, " abs ") || !scan_number(&s, 16, &out->pc)) return KIND_NONE;
-    if (!scan_text(&s, " virt ") || !scan_number(&s, 16, &out->value) || !scan_char(&s, ' ') || !scan_word(&s, &name)) return KIND_NONE;
+    if (!scan_char(&s, '#') || !scan_number(&s, 10, &out->number)) return KIND_NONE;
+    if (!scan_text(&s, " abs ") || !scan_number(&s, 16, &out->pc) || !scan_text(&s, " virt ")) return KIND_NONE;
+    if (!scan_number(&s, 16, &out->value) || !scan_char(&s, ' ') || !scan_word(&s, &name)) return KIND_NONE;
     if (!ends_frame(&s, out)) return KIND_NONE;
     if (csn_store_given_count(store) == 1) out->module = csn_store_given_name(store, 0);
     out->site = out->module.len ? SITE_ADDRESS : SITE_PC;
