@@ -15,8 +15,8 @@ struct build_id {
 /* From hexadecimal digits, dashes between them ignored; of a longer one the first bytes. False: it is none. */
 bool build_id_parse(struct csn_str text, struct build_id *out);
 
-/* From a debug id of Breakpad, "0D4EB06CE07FE68CE2371FF6A2F65A3C0": a GUID, whose first three fields are numbers, and an age. False:
- * it is none, or all zeros, which means that there is none. */
+/* From a debug id of Breakpad, "0D4EB06CE07FE68CE2371FF6A2F65A3C0": a GUID, whose first three fields are numbers, and an age.
+ * False: it is none, or all zeros, which means that there is none. */
 bool build_id_parse_guid(struct csn_str text, struct build_id *out);
 
 /* Empty: not known. */

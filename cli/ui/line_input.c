@@ -127,8 +127,8 @@ enum line_result line_input_next_flushed(struct line_input *input, struct out_bu
     return result == LINE_END && out->os_error ? LINE_FAILED : result;
 }
 
-bool line_input_ahead(struct line_input *input, size_t bound, int timeout_ms, bool (*enough)(struct csn_str text), struct csn_str *line,
-                      struct csn_str *text) {
+bool line_input_ahead(struct line_input *input, size_t bound, int timeout_ms, bool (*enough)(struct csn_str text),
+                      struct csn_str *line, struct csn_str *text) {
     const size_t max = input->max, size = line->len;
     input->start = (size_t)(line->ptr - input->bytes);
     if (input->max < bound) input->max = bound;

@@ -47,10 +47,10 @@ enum line_result line_input_next_flushed(struct line_input *input, struct out_bu
 bool line_input_whole(struct line_input *input, struct csn_str first, struct csn_str *out);
 
 /* Reads ahead of the line just given, for what stands further down: until `enough` is true of the text from that
- * line on, its end, `bound` bytes, or until nothing comes for that time (below 0: any). The lines are given again as usual. `line` may move in memory. False: as
- * LINE_FAILED. */
-bool line_input_ahead(struct line_input *input, size_t bound, int timeout_ms, bool (*enough)(struct csn_str text), struct csn_str *line,
-                      struct csn_str *text);
+ * line on, its end, `bound` bytes, or until nothing comes for that time (below 0: any). The lines are given again as
+ * usual. `line` may move in memory. False: as LINE_FAILED. */
+bool line_input_ahead(struct line_input *input, size_t bound, int timeout_ms, bool (*enough)(struct csn_str text),
+                      struct csn_str *line, struct csn_str *text);
 
 /* The first line of a text without what Windows' programs write before it (U+FEFF). */
 struct csn_str without_byte_order_mark(struct csn_str line);

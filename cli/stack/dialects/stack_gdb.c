@@ -331,6 +331,7 @@ static void fill_gdb(struct line_filler *f) {
     }
 }
 
-const struct stack_dialect gdb_dialect = { .name = "gdb", .is_flush = true, .marks = { MARK_HASH | MARK_HEX, MARK_START_HEX, MARK_EVENT },
+const struct stack_dialect gdb_dialect = { .name = "gdb", .is_flush = true,
+                                           .marks = { MARK_HASH | MARK_HEX, MARK_START_HEX, MARK_EVENT },
                                            .state_size = sizeof(struct gdb_state), .read = read_gdb_line, .search = search,
                                            .fill = fill_gdb };

@@ -52,5 +52,5 @@ static enum line_kind read_illumos_line(void *state, struct stack_modules *modul
     return KIND_FRAME;
 }
 
-const struct stack_dialect illumos_dialect = { .name = "illumos", .is_flush = true, .marks = { MARK_ADDRESS }, .read = read_illumos_line,
-                                               .fill = fill_line_in_brackets };
+const struct stack_dialect illumos_dialect = { .name = "illumos", .is_flush = true, .marks = { MARK_ADDRESS },
+                                               .read = read_illumos_line, .fill = fill_line_in_brackets };

@@ -42,7 +42,8 @@ struct minidump_state {
     bool is_apples; /* the system */
 };
 
-/* Of an ELF file a debug id has the first 16 bytes of the build id. On Apple's systems its fields are no numbers, but bytes as they are. */
+/* Of an ELF file a debug id has the first 16 bytes of the build id. On Apple's systems its fields are no numbers, but bytes as they
+ * are. */
 static void read_debug_id(bool is_apples, struct csn_str field, struct build_id *out) {
     enum { DIGITS = 32 };
     if (!is_apples) build_id_parse_guid(field, out);
@@ -70,8 +71,8 @@ static enum line_kind read_module_fields(const struct minidump_state *minidump, 
 }
 
 /* "0|1|liborders.so||||0x1161": thread, frame, module, function, file, line, offset from the module if there is no function. */
-static enum line_kind read_machine_line(struct minidump_state *minidump, struct stack_modules *modules, struct csn_str line, bool open,
-                                        struct line_frame *out) {
+static enum line_kind read_machine_line(struct minidump_state *minidump, struct stack_modules *modules, struct csn_str line,
+                                        bool open, struct line_frame *out) {
     struct csn_str fields[FIELDS_MAX];
     uint64_t thread;
     size_t count = split_fields(line, fields);
@@ -187,5 +188,7 @@ static void fill_minidump(struct line_filler *f) {
     }
 }
 
-const struct stack_dialect minidump_dialect = { .name = "minidump", .is_flush = true, .marks = { MARK_NUMBER | MARK_HEX, MARK_FIELDS },
-                                                .state_size = sizeof(struct minidump_state), .read = read_minidump_line, .fill = fill_minidump };
+const struct stack_dialect minidump_dialect = { .name = "minidump", .is_flush = true,
+                                                .marks = { MARK_NUMBER | MARK_HEX, MARK_FIELDS },
+                                                .state_size = sizeof(struct minidump_state), .read = read_minidump_line,
+                                                .fill = fill_minidump };

@@ -55,5 +55,5 @@ static enum line_kind read_pprof_line(void *state, struct stack_modules *modules
     return read_pprof_frame(state, line, s.at, out) ? KIND_FIRST : KIND_NONE;
 }
 
-const struct stack_dialect pprof_dialect = { .name = "pprof", .is_flush = true, .marks = { MARK_AT | MARK_HEX }, .read = read_pprof_line,
-                                             .more = read_pprof_frame, .fill = fill_line_in_brackets };
+const struct stack_dialect pprof_dialect = { .name = "pprof", .is_flush = true, .marks = { MARK_AT | MARK_HEX },
+                                             .read = read_pprof_line, .more = read_pprof_frame, .fill = fill_line_in_brackets };

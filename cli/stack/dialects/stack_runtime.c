@@ -81,8 +81,8 @@ static enum line_kind read_zig(struct csn_str line, struct line_frame *out) {
     struct line_scan s = scan_on(line);
     struct csn_str name;
     size_t close;
-    if (!scan_text(&s, "???:?:?: ") || !scan_hex(&s, &out->value) || !scan_text(&s, " in ") || !scan_word(&s, &name)) return KIND_NONE;
-    if (!scan_text(&s, " (") || !scan_find(&s, ")", &close)) return KIND_NONE;
+    if (!scan_text(&s, "???:?:?: ") || !scan_hex(&s, &out->value) || !scan_text(&s, " in ")) return KIND_NONE;
+    if (!scan_word(&s, &name) || !scan_text(&s, " (") || !scan_find(&s, ")", &close)) return KIND_NONE;
     const struct csn_str module = { line.ptr + s.at, close - s.at };
     s.at = close + 1;
     if (!ends_frame(&s, out)) return KIND_NONE;

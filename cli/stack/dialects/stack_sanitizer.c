@@ -145,8 +145,9 @@ static bool is_symbolized(struct line_scan s, bool indented) {
     struct csn_str word;
     size_t at;
     if (scan_find(&s, ") at ", &at) || scan_find(&s, ") from ", &at)) return false; /* gdb's */
-    if (read_module(&s, &module) || has_place(s.line, s.at) || scan_find(&s, " ??:", &at) || scan_find(&s, " <null>", &at)) return true;
-    return scan_find(&s, " (<unknown module>)", &at) || symbol_offset_end(s) || (indented && scan_word(&name, &word) && scan_at_end(&name));
+    if (read_module(&s, &module) || has_place(s.line, s.at) || symbol_offset_end(s)) return true;
+    if (scan_find(&s, " ??:", &at) || scan_find(&s, " <null>", &at) || scan_find(&s, " (<unknown module>)", &at)) return true;
+    return indented && scan_word(&name, &word) && scan_at_end(&name);
 }
 
 /* Of a frame, after the '#'. Others print return addresses alike: LLVM's tools "#1 0x00005581c0de1139 main (/path/app+0x1139)",

@@ -294,6 +294,7 @@ static void fill_windbg(struct line_filler *f) {
     else fill_line_in_brackets(f);
 }
 
-const struct stack_dialect windbg_dialect = { .name = "windbg", .is_flush = true, .marks = { MARK_OFFSET, MARK_VALUE, MARK_ADDRESS },
+const struct stack_dialect windbg_dialect = { .name = "windbg", .is_flush = true,
+                                              .marks = { MARK_OFFSET, MARK_VALUE, MARK_ADDRESS },
                                               .state_size = sizeof(struct windbg_state), .read = read_windbg_line,
                                               .fill = fill_windbg };

@@ -73,7 +73,7 @@ enum { MARK_SETS = 8 };
 struct stack_dialect {
     const char *name;
     uint32_t marks[MARK_SETS]; /* enum line_mark; 0 ends the sets. Lines without them come only while a stack is open, or after context */
-    bool is_flush;          /* its lines begin with the line: blanks before all of them, as of a mail or a list, are none of its form */
+    bool is_flush;          /* its lines begin with the line: blanks before all of them, as of a mail, are none of its form */
     size_t state_size;      /* 0: it remembers nothing */
     /* Of a zeroed state; NULL: that is how it begins. */
     void (*init)(void *state, const struct stack_session *session);

@@ -300,7 +300,8 @@ bool stack_place_pc(struct stack_places *places, struct stack_session *session, 
 /* ---- later ---- */
 
 /* The frame that the session got last, which a later one may place. NULL: no memory, or it is noted already (*good tells). */
-static struct unplaced *note_frame(struct stack_places *places, struct stack_session *session, const struct line_frame *frame, bool *good) {
+static struct unplaced *note_frame(struct stack_places *places, struct stack_session *session, const struct line_frame *frame,
+                                   bool *good) {
     const size_t noted = places->unplaced_count;
     /* One for each frame that the session has got: it takes no more than --max-frames. */
     *good = true;
@@ -321,8 +322,8 @@ bool stack_place_later(struct stack_places *places, struct stack_session *sessio
     return good;
 }
 
-bool stack_place_guessed(struct stack_places *places, struct stack_session *session, const struct line_frame *frame, uint32_t module,
-                         uint64_t addr) {
+bool stack_place_guessed(struct stack_places *places, struct stack_session *session, const struct line_frame *frame,
+                         uint32_t module, uint64_t addr) {
     bool good;
     struct unplaced *item = places->guessed ? note_frame(places, session, frame, &good) : NULL;
     if (!item) return !places->guessed || good;
@@ -362,7 +363,8 @@ static bool place_as_others(struct stack_places *places, struct stack_session *s
 }
 
 /* A later frame of the stack tells that its process has the module elsewhere than those before. */
-static void place_again(struct stack_places *places, struct stack_session *session, const struct unplaced *item, struct csn_str name) {
+static void place_again(struct stack_places *places, struct stack_session *session, const struct unplaced *item,
+                        struct csn_str name) {
     const struct place *known = find_place(places, name);
     if (!known || known->bias == item->bias || place_as_others(places, session, item, name)) return;
     struct csn_stack_frame *frame = &session->frames[item->frame];

@@ -44,10 +44,10 @@ void stack_place_kernel_unknown(struct stack_places *places);
 bool stack_place_has_kernel(struct stack_session *session);
 /* The frame that the session got last was not placed: a later one of its stack may tell where. False: no memory. */
 bool stack_place_later(struct stack_places *places, struct stack_session *session, const struct line_frame *frame);
-/* The frame that the session got last was placed by stack_place_pc(), perhaps as its module lay in the stacks before: a later frame may
- * tell that it lies elsewhere now. False: no memory. */
-bool stack_place_guessed(struct stack_places *places, struct stack_session *session, const struct line_frame *frame, uint32_t module,
-                         uint64_t addr);
+/* The frame that the session got last was placed by stack_place_pc(), perhaps as its module lay in the stacks before: a later frame
+ * may tell that it lies elsewhere now. False: no memory. */
+bool stack_place_guessed(struct stack_places *places, struct stack_session *session, const struct line_frame *frame,
+                         uint32_t module, uint64_t addr);
 /* The session's stack is complete: places what can be placed now. */
 void stack_place_rest(struct stack_places *places, struct stack_session *session);
 /* The first of the given indexes that has one such function, which is longer than the offset. */

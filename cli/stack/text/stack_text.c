@@ -127,7 +127,8 @@ static uint64_t dialects_wanted(struct stack_text *text, struct csn_str line) {
 
 /* The dialect of the stack that is open goes first, so that its lines are not taken for another's. `among`: these alone read it.
  * NO_DIALECT: none reads it. */
-static size_t read_line(struct stack_text *text, struct csn_str line, uint64_t among, enum line_kind *kind, struct line_frame *out) {
+static size_t read_line(struct stack_text *text, struct csn_str line, uint64_t among, enum line_kind *kind,
+                        struct line_frame *out) {
     size_t first = text->forced != NO_DIALECT ? text->forced : text->current;
     if (first != NO_DIALECT && !(among >> first & 1)) first = NO_DIALECT;
     *kind = first != NO_DIALECT ? read_with(text, first, line, out) : KIND_NONE;
@@ -147,7 +148,9 @@ static size_t blanks_before(struct csn_str line) {
     return count;
 }
 
-static struct csn_str without_bytes(struct csn_str line, size_t count) { return (struct csn_str){ line.ptr + count, line.len - count }; }
+static struct csn_str without_bytes(struct csn_str line, size_t count) {
+    return (struct csn_str){ line.ptr + count, line.len - count };
+}
 
 /* A line without the blanks that all lines around it have. One that has fewer, and is not empty, has none of them. */
 static struct csn_str without_margin(struct stack_text *text, struct csn_str line) {

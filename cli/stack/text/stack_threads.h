@@ -16,8 +16,8 @@ struct stack_feed {
     /* Reads a line into the part. False: no memory. */
     bool (*read)(void *context, struct stack_part *part, struct csn_str line, bool is_part);
     /* Lines that were read may have waited for later ones: whether one is there, which comes before others; reads it;
-     * nothing comes at all: none waits longer; nothing comes for a second: the same, and the stack so far is answered, unless there are
-     * steps now. NULL: lines do not wait. */
+     * nothing comes at all: none waits longer; nothing comes for a second: the same, and the stack so far is answered,
+     * unless there are steps now. NULL: lines do not wait. */
     bool (*has_step)(void *context);
     bool (*step)(void *context, struct stack_part *part);
     void (*over)(void *context);
