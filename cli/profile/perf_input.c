@@ -37,6 +37,7 @@ struct perf_input {
     struct text_buffer chain;    /* the lines below the head of a sample */
     bool is_chain_cut;           /* lines of it are left out, up to its end */
     uint64_t chain_line;         /* number of its first line */
+    size_t searched_to;          /* its lines up to there have been searched */
     struct text_buffer held;     /* the line before, if it may head a chain and has more behind the event */
     uint64_t unknown_line;       /* number of the line before, if nothing is known of it */
     struct perf_event events[TYPES_MAX]; /* those with periods */
@@ -208,26 +209,30 @@ static bool read_line(struct perf_input *perf, struct csn_str line, bool open, s
     return read_with_dialect(perf, line, open, frame, kind);
 }
 
-/* The line below may tell what this one means. */
-static bool read_searched_line(struct perf_input *perf, struct csn_str line, struct csn_str below, bool open,
-                               struct line_frame *frame, enum line_kind *kind) {
-    perf_dialect.search(perf->frames.state, below);
-    perf->frames.modules.is_searched = true;
-    const bool good = read_with_dialect(perf, line, open, frame, kind);
-    perf->frames.modules.is_searched = false;
-    return good;
+/* The lines below `from` may tell what the one above means. */
+static void search_chain(struct perf_input *perf, size_t from) {
+    enum search_step step = STEP_ON;
+    size_t next = from;
+    for (perf->searched_to = from; step == STEP_ON && from < perf->chain.count; from = next) {
+        step = perf_dialect.search(perf->frames.state, next_chain_line(perf, from, &next));
+        perf->searched_to = step == STEP_ENDS_BEFORE ? from : next;
+    }
 }
 
 /* The line at *from, which then is that of the next one. */
 static bool read_chain_line(struct perf_input *perf, size_t *from, bool open, struct line_frame *frame, enum line_kind *kind) {
+    bool *is_searched = &perf->frames.modules.is_searched;
+    *is_searched = *from < perf->searched_to;
     const struct csn_str line = next_chain_line(perf, *from, from);
-    size_t next = *from;
     *kind = KIND_NONE;
-    if (!line.len) return true;
-    if (!read_line(perf, line, open, frame, kind)) return false;
-    if (*kind != KIND_AHEAD) return true;
-    const struct csn_str below = next < perf->chain.count ? next_chain_line(perf, next, &next) : CSN_STR("");
-    return read_searched_line(perf, line, below, open, frame, kind);
+    bool good = !line.len || read_line(perf, line, open, frame, kind);
+    if (good && *kind == KIND_AHEAD) {
+        search_chain(perf, *from);
+        *is_searched = true;
+        good = read_with_dialect(perf, line, open, frame, kind);
+    }
+    *is_searched = false;
+    return good;
 }
 
 static void note_inlined(struct perf_input *perf, const struct line_frame *frame) {
@@ -276,6 +281,7 @@ static bool end_chain(struct perf_input *perf) {
     /* Lines of inlined calls may stand above the first frame. */
     size_t from = 0;
     perf->inlined_count = 0;
+    perf->searched_to = 0;
     do {
         if (!read_chain_line(perf, &from, false, &frame, &kind)) return false;
         if (kind == KIND_INSIDE) note_inlined(perf, &frame);
@@ -286,6 +292,7 @@ static bool end_chain(struct perf_input *perf) {
         return true;
     }
     struct chain_key key = chain_key_of(perf->chain.bytes, perf->chain.count);
+    chain_key_add(&key, perf_meaning(perf->frames.state));
     if (stack_modules_has_maps(&perf->frames.modules)) {
         chain_key_add(&key, frame.pid);
         chain_key_add(&key, csn_process_maps_generation(perf->frames.modules.maps));

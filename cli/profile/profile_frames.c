@@ -61,7 +61,7 @@ static bool keep_told(struct profile_frames *frames, size_t number, const struct
     frames->told[number] = (struct told_frame){
         .name = is_unknown(frame->symbol) ? CSN_STR("") : frame->symbol, .pc = frame->pc, .flags = frame->flags & LOOKUP,
         .file_offset = is_in_unknown_file(frames, number, frame) ? frame->value : NO_FILE_OFFSET,
-        .module = is_unknown(module) ? CSN_STR("") : module, .is_renamed = is_renamed,
+        .module = is_unknown(module) ? CSN_STR("") : module, .is_renamed = is_renamed, .is_pc = frame->site == SITE_PC,
     };
     return true;
 }
@@ -152,12 +152,14 @@ static bool locate_symbol(struct profile_frames *frames, size_t i, const struct 
     return add_location(frames, location);
 }
 
-/* A pc in memory of which the text alone knows what it is: "[ext4]", "[heap]". No index has it. */
+/* A pc in a module of which nothing tells where it lies: a number of it, as it is. What the text calls "[ext4]" or "[heap]", no index
+ * has. */
 static bool place_as_told(struct profile_frames *frames, const struct told_frame *told, struct csn_profile_location *out) {
     const struct csn_profile_module own = { .path = told->module };
-    if (!told->pc || !told->module.len || !(told->module.ptr[0] == '[' || told->pc >> 63)) return true;
+    const bool is_named = told->pc && told->module.len && (told->module.ptr[0] == '[' || told->pc >> 63);
+    if (!told->module.len || !(is_named || told->is_pc)) return true;
     out->kind = CSN_PROFILE_AT_ADDRESS;
-    out->flags |= CSN_PROFILE_AS_NAMED;
+    if (is_named) out->flags |= CSN_PROFILE_AS_NAMED;
     return csn_profile_add_module(frames->profile, &own, &out->module, NULL) == CSN_OK;
 }
 

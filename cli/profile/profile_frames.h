@@ -20,6 +20,7 @@ struct told_frame {
     uint32_t flags;              /* CSN_STACK_ */
     struct csn_str module;       /* whose it is, in the words of the text; empty: it does not tell */
     bool is_renamed;             /* the session calls that module otherwise */
+    bool is_pc;                  /* the number of the line is a pc in it */
 };
 
 /* One stack on its way. All zeros but for the first members at first. */

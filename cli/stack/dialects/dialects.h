@@ -27,6 +27,8 @@ bool perf_may_head_chain(struct csn_str line);
 bool perf_begin_chain(void *state, struct csn_str line, struct csn_str chain_line);
 /* The line has one of perf's records, PERF_RECORD_MMAP2 or another. */
 bool perf_has_record(struct csn_str line);
+/* A number that changes where the same chain may mean something else from here on. */
+uint64_t perf_meaning(const void *state);
 /* The text is perf's without doubt. */
 bool perf_is_certain(const void *state);
 

@@ -109,6 +109,12 @@ static bool is_unknown(struct csn_str text) {
     return text.len == sizeof(unknown) - 1 && memcmp(text.ptr, unknown, sizeof(unknown) - 1) == 0;
 }
 
+bool perf_frame_is_in_file(const struct line_frame *frame) {
+    struct csn_str name;
+    return frame->module.len && frame->module.ptr[0] == '/' && !(frame->value >> 63) && !is_vmlinux(frame->module)
+           && !kernel_module_name(frame->module, &name);
+}
+
 void perf_frame_place(struct line_frame *out, bool in_chain) {
     bool is_file = out->module.len && out->module.ptr[0] == '/', is_high = out->value >> 63;
     struct csn_str name;

@@ -24,6 +24,9 @@ void perf_frame_read_offset(struct line_frame *out);
 /* What the value counts from. The kernel's are addresses, which it may have moved as a whole; its modules lie anywhere. */
 void perf_frame_place(struct line_frame *out, bool in_chain);
 
+/* Whether the number of a chain's line counts in a file of a process, or is a pc of it; of the kernel it is an address. */
+bool perf_frame_is_in_file(const struct line_frame *frame);
+
 /* Where the next address in 16 columns from `from` on begins. */
 bool perf_find_padded_address(struct csn_str line, size_t from, size_t *out);
 /* A line without what -F insn prints behind the image. */

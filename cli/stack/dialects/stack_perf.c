@@ -1,7 +1,8 @@
 /* What `perf script` prints.
  *
  *     app  4242 [001] 12.345678:     1 cycles:u:                 a sample, its chain below
- *                 1139 area+0x19 (/path/app)                     of the chain: an offset in the file
+ *                 1139 area+0x19 (/path/app)                     of the chain: an offset in the file, by perf 5.3 to 6.3
+ *         55d000001139 area+0x19 (/path/app)                     the same by any other: of the process, see perf_numbers.h
  *                 1139 (/path/app)                               the same with -F ip,dso
  *       main.c:12                                                with -F +srcline, of the frame above
  *                 1139 area+0x19 (inlined)                       a call that was inlined into the frame below
@@ -23,6 +24,7 @@
 #include "stack/dialects/perf_frame.h"
 #include "stack/dialects/perf_head.h"
 #include "stack/dialects/perf_kernel.h"
+#include "stack/dialects/perf_numbers.h"
 #include "stack/dialects/perf_threads.h"
 #include "stack/lines/line_scan.h"
 #include "stack/lines/stack_fill.h"
@@ -36,6 +38,7 @@ struct perf_state {
     uint64_t perhaps_at;    /* that line, as in stack_modules */
     bool is_certain;        /* a sample or a mapping of the text is perf's without doubt */
     struct perf_threads threads;
+    struct perf_numbers numbers;
     bool after_frame;       /* the line before is a frame */
     struct perf_kernels kernels;
     bool in_kernel;         /* the frame before is one of the kernel */
@@ -46,8 +49,9 @@ struct perf_state {
     struct stack_modules *modules;
     bool in_block;          /* the line before is an instruction of -F brstackinsn, or the function of one */
     bool alone;             /* the stack before is a sample alone: what begins with a blank is another one */
-    uint64_t inlined_at;    /* address of the lines of inlined calls before, of the same chain; 0: there is none */
+    uint64_t inlined_at;    /* pc of the lines of inlined calls before, of the same chain; 0: there is none */
     bool is_call_below;     /* the line that was searched for says that the frame above it is an inlined call */
+    bool searches_numbers;  /* of a frame with an image: what is searched for tells what the numbers of chains count from */
 };
 
 static void read_map(struct perf_state *perf, struct stack_modules *modules, struct line_scan *s) {
@@ -217,17 +221,33 @@ static bool is_source_line(struct csn_str line) {
     return line.len > 2 && line.ptr[0] == ' ' && line.ptr[1] == ' ' && line.ptr[2] != ' ';
 }
 
+/* Whether its number may be a pc or an offset in the file. -F +dsoff prints both. */
+static bool has_one_number(const struct line_frame *frame) { return perf_frame_is_in_file(frame) && frame->pc == frame->value; }
+
 /* With -F +srcline, "(inlined)" stands behind the source, on the line below the frame, which has no image then. */
-static bool needs_search(struct perf_state *perf, const struct line_frame *frame) {
-    if (frame->module.len || perf->modules->is_searched) return false;
+static bool needs_search(struct perf_state *perf, struct line_frame *frame) {
+    if (perf->modules->is_searched) return false;
     perf->is_call_below = false;
-    return true;
+    frame->pid = sample_pid(perf);
+    perf->searches_numbers = frame->module.len != 0;
+    return !frame->module.len || (has_one_number(frame) && perf_numbers_need_search(&perf->numbers, perf->modules->maps, frame));
+}
+
+/* What a line of the chain below a frame tells of its numbers. */
+static enum search_step search_numbers(struct perf_state *perf, struct csn_str line) {
+    struct line_frame frame = { .pid = sample_pid(perf) };
+    struct line_scan s = scan_on(line);
+    if (!scan_blanks(&s)) return STEP_ENDS_BEFORE;
+    if (!perf_frame_read(&s, &frame)) return is_source_line(line) ? STEP_ON : STEP_ENDS_BEFORE;
+    if (has_one_number(&frame)) perf_numbers_look(&perf->numbers, perf->modules->maps, &frame);
+    return perf->numbers.of_text == NUMBER_UNKNOWN ? STEP_ON : STEP_ENDS;
 }
 
 static enum search_step search(void *state, struct csn_str line) {
     static const char mark[] = " (inlined)";
     enum { MARK = sizeof(mark) - 1 };
     struct perf_state *perf = state;
+    if (perf->searches_numbers) return search_numbers(perf, line);
     perf->is_call_below = is_source_line(line) && line.len > MARK && memcmp(line.ptr + line.len - MARK, mark, MARK) == 0;
     return perf->is_call_below ? STEP_ENDS : STEP_ENDS_BEFORE;
 }
@@ -237,10 +257,10 @@ static enum line_kind chain_frame(struct perf_state *perf, bool open, struct lin
     perf->after_frame = true;
     /* The frame that it was inlined into brings it along. */
     if (perf_is_inlined(out->module) || (!out->module.len && perf->is_call_below)) {
-        perf->inlined_at = out->value;
+        perf->inlined_at = out->pc;
         return KIND_INSIDE;
     }
-    out->own_only = perf->inlined_at == out->value && out->value;
+    out->own_only = perf->inlined_at == out->pc && out->pc;
     if (!out->own_only) perf->inlined_at = 0;
     bool first = perf->after_head || !open;
     bool from_kernel = !first && perf->in_kernel;
@@ -251,6 +271,8 @@ static enum line_kind chain_frame(struct perf_state *perf, bool open, struct lin
     perf_frame_place(out, true);
     out->by_maps = perf->is_certain || perf->has_maps;
     out->pid = sample_pid(perf);
+    if (has_one_number(out)) perf_numbers_place(&perf->numbers, perf->modules->maps, out);
+    else if (perf_frame_is_in_file(out)) perf->numbers.of_text = NUMBER_PC;
     if (first || entered) out->flags = CSN_STACK_EXACT;
     if (first && perf->sample.known && !perf->sample_used) out->sample = &perf->sample;
     perf->sample_used |= first;
@@ -322,8 +344,8 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
         scan_blanks(&s);
         struct line_scan bare = s;
         if (perf_frame_read(&s, out) || perf_frame_read_without_image(&bare, out)) {
-            if (needs_search(perf, out)) return KIND_AHEAD;
             believe_head(perf, line);
+            if (needs_search(perf, out)) return KIND_AHEAD;
             return chain_frame(perf, open, out);
         }
         s.at = 0;
@@ -374,6 +396,11 @@ bool perf_begin_chain(void *state, struct csn_str line, struct csn_str chain_lin
     return true;
 }
 
+uint64_t perf_meaning(const void *state) {
+    const struct perf_state *perf = state;
+    return perf->numbers.of_text;
+}
+
 const struct profile_sample *perf_headed_sample(const void *state) {
     const struct perf_state *perf = state;
     return perf->after_head ? &perf->sample : NULL;
@@ -394,6 +421,12 @@ static bool kernel_address(void *state, struct stack_session *session, const str
                            uint64_t *out) {
     struct perf_state *perf = state;
     return perf_kernels_address(&perf->kernels, session, frame, module, out);
+}
+
+/* A symbol told what the number of its frame counts from. */
+static void learn_site(void *state, enum frame_site site) {
+    struct perf_state *perf = state;
+    perf->numbers.of_text = site == SITE_PC ? NUMBER_PC : NUMBER_OFFSET;
 }
 
 /* ---- writing ---- */
@@ -445,5 +478,5 @@ const struct stack_dialect perf_dialect = {
     .name = "perf",
     .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX, MARK_IMAGE, MARK_AT | MARK_HEX, MARK_BRANCH, MARK_PERF },
     .state_size = sizeof(struct perf_state), .read = read_perf_line, .search = search,
-    .more = read_next_branch, .address = kernel_address, .fill = fill_perf
+    .more = read_next_branch, .address = kernel_address, .learn_site = learn_site, .fill = fill_perf
 };

@@ -220,6 +220,10 @@ static bool add_pc_frame(struct stack_modules *modules, const struct line_frame 
            && stack_place_later(&modules->places, session, frame);
 }
 
+static bool add_pc_at(struct stack_modules *modules, const struct line_frame *frame) {
+    return (!frame->by_maps || use_module_at(modules, frame->value)) && add_pc_frame(modules, frame);
+}
+
 /* A pc less the module's bias: what is not below its base is an address already. */
 static uint64_t address_less_bias(struct stack_session *session, uint32_t module, uint64_t value) {
     uint64_t base = session_first_byte(session, module);
@@ -251,6 +255,22 @@ static bool add_told_frame(struct stack_session *session, const struct line_fram
     return session_add_symbol(session, &named, frame->symbol, frame->flags);
 }
 
+/* Whether a number that may be an offset in the file, which then is `addr`, is a pc: by the line's symbol, where a mapping has the pc or
+ * in a program at a fixed place. That a symbol would lie there if the image was moved by whole pages tells nothing: in an index of
+ * another build one function in 256 does. Nothing is learned from the end of the image, which another build has elsewhere, too. */
+static bool is_pc_by_symbol(struct stack_modules *modules, const struct stack_dialect *dialect, void *state,
+                            const struct line_frame *frame, uint32_t module, uint64_t addr) {
+    const struct csn_index *index = session_index(modules->session, module);
+    struct csn_process_module at;
+    if (!index) return false;
+    const bool is_mapped = csn_process_maps_find(modules->maps, modules->pid, frame->value, &at) == CSN_OK;
+    const uint64_t bias = is_mapped ? module_bias(&at, index) : 0;
+    const bool is_offset = stack_place_has_symbol(index, frame, addr);
+    const bool is_pc = stack_place_has_symbol(index, frame, frame->value - bias);
+    if (is_offset != is_pc) dialect->learn_site(state, is_pc ? SITE_PC : SITE_FILE_OFFSET);
+    return is_offset != is_pc ? is_pc : !stack_place_is_in_image(index, addr);
+}
+
 void stack_modules_add_place(struct stack_modules *modules, const struct module_names *names, uint64_t start, uint64_t offset) {
     const uint32_t module = session_name_module(modules->session, names->name, &names->id);
     if (module == NO_MODULE) return;
@@ -264,7 +284,7 @@ bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_d
     uint64_t value = frame->value;
     if (!session->frame_count) use_process(modules, frame->pid);
     if (!use_module_named(modules, frame->module)) return false;
-    if (frame->site == SITE_PC) return (!frame->by_maps || use_module_at(modules, value)) && add_pc_frame(modules, frame);
+    if (frame->site == SITE_PC) return add_pc_at(modules, frame);
     struct csn_str name = frame->module;
     if (frame->site == SITE_SYMBOL && !name.len && !find_bare_symbol(session, frame, &name)) return add_bare_symbol(session, frame);
     uint32_t module = session_name_module(session, name, &frame->id);
@@ -278,6 +298,7 @@ bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_d
     if (is_dialects && value == UINT64_MAX) return session_add_frame(session, frame->value, NO_MODULE, frame->flags);
     if (site == SITE_OFFSET) value = session_offset_address(session, module, value);
     if (site == SITE_LESS_BIAS) value = address_less_bias(session, module, value);
+    if (frame->may_be_pc && is_pc_by_symbol(modules, dialect, state, frame, module, value)) return add_pc_at(modules, frame);
     if ((site == SITE_OFFSET || site == SITE_LESS_BIAS) && frame->pc)
         stack_place_known(&modules->places, session, module, frame->pc - value);
     return session_add_frame(session, value, module, frame->flags | CSN_STACK_ADDRESS);

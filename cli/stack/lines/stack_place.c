@@ -193,6 +193,16 @@ bool stack_place_symbol(struct stack_session *session, const struct symbol_site 
     return false;
 }
 
+bool stack_place_has_symbol(const struct csn_index *index, const struct line_frame *frame, uint64_t addr) {
+    struct csn_frame found[LOOKUP_FRAMES];
+    size_t count;
+    const uint64_t at = looked_up(frame->flags, addr);
+    if (!frame->symbol.len || !has_named_function(index, frame->symbol, frame->flags, addr)) return false;
+    if (!frame->has_symbol_offset) return true;
+    if (csn_index_lookup(index, at, found, LOOKUP_FRAMES, &count, NULL) != CSN_OK || !count || count > LOOKUP_FRAMES) return false;
+    return found[count - 1].offset + (addr - at) == frame->symbol_offset;
+}
+
 bool stack_place_is_alone(struct stack_session *session, uint64_t addr, uint32_t flags) {
     if (csn_store_given_count(session->store) != 1) return false;
     const struct csn_index *index = session_given_index(session, 0);
@@ -333,8 +343,7 @@ bool stack_place_guessed(struct stack_places *places, struct stack_session *sess
     return true;
 }
 
-/* Whether the image has this address, on a page with a function or between two. */
-static bool is_in_image(const struct csn_index *index, uint64_t addr) {
+bool stack_place_is_in_image(const struct csn_index *index, uint64_t addr) {
     struct csn_index_info info;
     struct csn_function last;
     csn_index_get_info(index, &info, sizeof(info));
@@ -345,7 +354,7 @@ static bool is_in_image(const struct csn_index *index, uint64_t addr) {
 
 /* The line says which module it is, and nothing that is not so there: the index has no function at the place. */
 static bool is_beside_functions(const struct csn_index *index, const struct unplaced *item, uint64_t addr) {
-    return item->module != NO_MODULE && !item->symbol[0] && !has_function(index, item->flags, addr) && is_in_image(index, addr);
+    return item->module != NO_MODULE && !item->symbol[0] && !has_function(index, item->flags, addr) && stack_place_is_in_image(index, addr);
 }
 
 static bool place_as_others(struct stack_places *places, struct stack_session *session, const struct unplaced *item,

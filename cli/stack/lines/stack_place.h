@@ -52,6 +52,10 @@ bool stack_place_guessed(struct stack_places *places, struct stack_session *sess
 void stack_place_rest(struct stack_places *places, struct stack_session *session);
 /* The first of the given indexes that has one such function, which is longer than the offset. */
 bool stack_place_symbol(struct stack_session *session, const struct symbol_site *site, struct csn_str *module);
+/* Whether the function that the line of `frame` names is the one at this address of the image, the offset in it included. */
+bool stack_place_has_symbol(const struct csn_index *index, const struct line_frame *frame, uint64_t addr);
+/* Whether the image has this address, on a page with a function or between two. */
+bool stack_place_is_in_image(const struct csn_index *index, uint64_t addr);
 /* Whether exactly one index was given, and has a function at this address of its image. */
 bool stack_place_is_alone(struct stack_session *session, uint64_t addr, uint32_t flags);
 
