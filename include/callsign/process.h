@@ -197,13 +197,14 @@ CSN_API uint64_t csn_process_maps_generation(const struct csn_process_maps *maps
 CSN_API uint64_t csn_process_module_bias(const struct csn_process_module *module, uint64_t image_base);
 
 /* Computes the image address of the byte at `file_off` in the file `path`, from the file's program headers. If they
- * cannot be read, it uses the distance from the image's first byte in the memory maps.
+ * cannot be read, or mappings of that path have build ids and the file has another one, it uses the distance from the image's
+ * first byte in the memory maps.
  * CSN_OK; CSN_NONE: neither is known; CSN_E_MEMORY. */
 CSN_API csn_status csn_process_maps_file_address(struct csn_process_maps *maps, struct csn_str path, uint64_t file_off,
                                                  uint64_t *out);
 
 /* Computes the address of the image's first byte from the program headers of the file `path`.
- * CSN_OK; CSN_NONE: they cannot be read; CSN_E_MEMORY. */
+ * CSN_OK; CSN_NONE: they cannot be read, or are of another build than the mappings of that path; CSN_E_MEMORY. */
 CSN_API csn_status csn_process_maps_image_base(struct csn_process_maps *maps, struct csn_str path, uint64_t *out);
 
 #ifdef __cplusplus

@@ -21,6 +21,7 @@ struct csn_process_maps {
     CSNI_VEC(struct csn_process_module) modules; /* of one process, while `modules_generation` is the generation */
     CSNI_VEC(uint32_t) order;
     uint64_t modules_pid, modules_generation;
+    bool has_build_ids;             /* of mappings that were added */
     struct csni_process_images images;
     struct csni_live_opened opened; /* the file that was opened last; its map is the caller's */
 };
@@ -101,6 +102,7 @@ static csn_status add_given(struct csn_process_maps *maps, uint64_t pid, const s
     if (m.build_id && m.build_id_size) {
         mapping.build_id_size = m.build_id_size < CSN_BUILD_ID_MAX ? (uint8_t)m.build_id_size : CSN_BUILD_ID_MAX;
         memcpy(mapping.build_id, m.build_id, mapping.build_id_size);
+        maps->has_build_ids = true;
     }
     maps->generation++;
     csn_status status = csni_mapping_set_add(&maps->set, &mapping, m.path);
@@ -186,11 +188,28 @@ static csn_status file_address(struct csn_process_maps *maps, const struct csni_
     return mapped_address(maps, path, file_off, out);
 }
 
+/* The file at the path, unless mappings of that path have build ids and it has another one. */
+static const struct csni_process_image *image_at(struct csn_process_maps *maps, struct csn_str path) {
+    enum { PROBES = 1024 }; /* of a file that is mapped more often than that */
+    const struct csni_mapping *tried = NULL;
+    size_t place = maps->has_build_ids ? csni_mapping_set_first_of(&maps->set, path, 0) : maps->set.by_name.count;
+    for (unsigned probe = 0; place < maps->set.by_name.count && probe < PROBES; place++, probe++) {
+        const struct csni_mapping *mapping = csni_mapping_set_at_name(&maps->set, place);
+        if (!csni_str_equal(csni_mapping_path(mapping), path)) break;
+        const struct csni_span id = { mapping->build_id, mapping->build_id_size };
+        if (!id.size || (tried && tried->build_id_size == id.size && memcmp(tried->build_id, id.ptr, id.size) == 0)) continue;
+        const struct csni_process_image *image = csni_process_images_get(&maps->images, path, id);
+        if (image) return image;
+        tried = mapping;
+    }
+    const struct csni_span any_build = { NULL, 0 };
+    return tried ? NULL : csni_process_images_get(&maps->images, path, any_build);
+}
+
 csn_status csn_process_maps_file_address(struct csn_process_maps *maps, struct csn_str path, uint64_t file_off,
                                          uint64_t *out) {
     uint64_t addr;
-    const struct csni_span any_build = { NULL, 0 };
-    csn_status status = file_address(maps, csni_process_images_get(&maps->images, path, any_build), path, file_off, &addr);
+    csn_status status = file_address(maps, image_at(maps, path), path, file_off, &addr);
     CSNI_TRY(image_status(maps));
     if (status == CSN_OK) *out = addr;
     return status;
@@ -204,11 +223,10 @@ csn_status csni_process_maps_image(struct csn_process_maps *maps, struct csn_str
 }
 
 csn_status csn_process_maps_image_base(struct csn_process_maps *maps, struct csn_str path, uint64_t *out) {
-    const struct csni_span any_build = { NULL, 0 };
-    const struct csni_process_image *image;
-    csn_status status = csni_process_maps_image(maps, path, any_build, &image);
-    if (status == CSN_OK) *out = image->base;
-    return status;
+    const struct csni_process_image *image = image_at(maps, path);
+    CSNI_TRY(image_status(maps));
+    if (image) *out = image->base;
+    return image ? CSN_OK : CSN_NONE;
 }
 
 /* ---- modules ---- */

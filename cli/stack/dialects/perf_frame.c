@@ -98,7 +98,7 @@ static bool kernel_module_name(struct csn_str module, struct csn_str *out) {
     return false;
 }
 
-static bool is_vmlinux(struct csn_str module) {
+bool perf_is_vmlinux(struct csn_str module) {
     static const char name[] = "vmlinux";
     struct csn_str base = base_name_of(module);
     return base.len >= sizeof(name) - 1 && memcmp(base.ptr, name, sizeof(name) - 1) == 0;
@@ -111,7 +111,7 @@ static bool is_unknown(struct csn_str text) {
 
 bool perf_frame_is_in_file(const struct line_frame *frame) {
     struct csn_str name;
-    return frame->module.len && frame->module.ptr[0] == '/' && !(frame->value >> 63) && !is_vmlinux(frame->module)
+    return frame->module.len && frame->module.ptr[0] == '/' && !(frame->value >> 63) && !perf_is_vmlinux(frame->module)
            && !kernel_module_name(frame->module, &name);
 }
 
@@ -122,7 +122,7 @@ void perf_frame_place(struct line_frame *out, bool in_chain) {
     if (is_unknown(out->symbol)) out->symbol.len = 0;
     out->site = in_chain && is_file ? SITE_FILE_OFFSET : SITE_PC;
     out->flags = in_chain ? CSN_STACK_EITHER : CSN_STACK_EXACT;
-    if (perf_is_kernel(out->module) || (is_high && (!out->module.len || is_vmlinux(out->module)))) {
+    if (perf_is_kernel(out->module) || (is_high && (!out->module.len || perf_is_vmlinux(out->module)))) {
         out->module = perf_kernel_module(out->module);
         out->site = SITE_ADDRESS;
     } else if (is_high && out->has_symbol_offset && kernel_module_name(out->module, &name)) {

@@ -16,6 +16,7 @@
  *     app  4242 [001] 12.345678:     1 cycles:u:  55d000001139 area+0x19 (/path/app)       a sample alone: of the process
  *     cycles:u:     55d000001139 area+0x19 (/path/app) ilen: 3 insn: 83 c3 01            the same with -F event,ip,sym,dso,insn
  *     app  4242 12.3: PERF_RECORD_MMAP2 4242/4242: [0x55d000001000(0x1000) @ 0x1000 08:01 12 0]: r-xp /path/app
+ *     app  4242 12.3: PERF_RECORD_MMAP2 4242/4242: [0x55d000001000(0x1000) @ 0x1000 <0102...>]: r-xp /path/app      its build id
  *
  * A chain unwound by frame pointers has return addresses, one unwound by DWARF the byte before. The first frame after those of
  * the kernel was interrupted. */
@@ -40,6 +41,8 @@ struct perf_state {
     struct perf_threads threads;
     struct perf_numbers numbers;
     bool after_frame;       /* the line before is a frame */
+    struct build_id kernel_id; /* as its map tells */
+    bool has_build_ids;     /* maps have told some */
     struct perf_kernels kernels;
     bool in_kernel;         /* the frame before is one of the kernel */
     bool after_head;        /* the line before heads a sample: its chain may follow */
@@ -54,6 +57,15 @@ struct perf_state {
     bool searches_numbers;  /* of a frame with an image: what is searched for tells what the numbers of chains count from */
 };
 
+/* " <0102...>" behind the offset in the file, as perf record --buildid-mmap has it, in place of the device and the inode. */
+static struct build_id read_build_id(struct line_scan *s) {
+    struct build_id id = { .size = 0 };
+    size_t end;
+    if (!scan_text(s, " <") || !scan_find(s, ">", &end)) return id;
+    if (!build_id_parse((struct csn_str){ s->line.ptr + s->at, end - s->at }, &id)) id.size = 0;
+    return id;
+}
+
 static void read_map(struct perf_state *perf, struct stack_modules *modules, struct line_scan *s) {
     uint64_t pid, thread, start, size, offset;
     struct csn_str access;
@@ -63,17 +75,22 @@ static void read_map(struct perf_state *perf, struct stack_modules *modules, str
     if (!scan_text(s, ": [") || !scan_hex(s, &start) || !scan_char(s, '(') || !scan_hex(s, &size)) return;
     if (!scan_text(s, ") @ ")) return;
     if (!scan_hex(s, &offset) && !scan_number(s, 10, &offset)) return;
+    const struct build_id id = read_build_id(s);
     size_t end;
     if (!scan_find(s, "]: ", &end)) return;
     s->at = end + strlen("]: ");
     if (!scan_word(s, &access) || !scan_blanks(s)) return;
+    perf->has_build_ids |= id.size != 0;
     if (scan_peek(s) == '[') perf_kernels_add_map(&perf->kernels, scan_rest(s), start);
+    if (kernel && scan_text(s, "[kernel.kallsyms]_")) perf->kernel_id = id;
     if (kernel || scan_peek(s) != '/') return;
     struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
     mapping.start = start;
     mapping.end = start + size < start ? UINT64_MAX : start + size;
     mapping.file_off = offset;
     mapping.path = scan_rest(s);
+    mapping.build_id = id.bytes;
+    mapping.build_id_size = id.size;
     perf->map_pid = perf->has_map_pid && perf->map_pid != pid ? 0 : pid;
     perf->has_map_pid = true;
     mapping.flags = access.len < 3 || access.ptr[2] == 'x' ? CSN_MAPPING_EXECUTABLE : 0;
@@ -138,6 +155,27 @@ static uint64_t sample_pid(const struct perf_state *perf) {
     return !perf->map_pid && perf->sample.is_certain ? perf->sample.thread : perf->map_pid;
 }
 
+/* That of the file which the process had mapped, or of the kernel that ran. */
+static void take_build_id(const struct perf_state *perf, struct line_frame *out) {
+    static const char guest[] = "[guest";
+    struct csn_process_module found;
+    if (!perf->has_build_ids || !out->module.len) return;
+    if (perf_is_kernel(out->module) || perf_is_vmlinux(out->module)) {
+        if (out->module.len < sizeof(guest) || memcmp(out->module.ptr, guest, sizeof(guest) - 1) != 0) out->id = perf->kernel_id;
+        return;
+    }
+    if (csn_process_maps_find_named(perf->modules->maps, out->pid, out->module, &found) != CSN_OK) return;
+    if (found.path.len != out->module.len || memcmp(found.path.ptr, out->module.ptr, found.path.len) != 0) return;
+    out->id.size = found.build_id_size;
+    if (found.build_id_size) memcpy(out->id.bytes, found.build_id, found.build_id_size);
+}
+
+static void place_frame(const struct perf_state *perf, struct line_frame *out, bool in_chain) {
+    out->pid = sample_pid(perf);
+    take_build_id(perf, out);
+    perf_frame_place(out, in_chain);
+}
+
 /* Where an address is printed with its image, it is one of the process if a mapping has it, or else perhaps an
  * offset in the file. */
 static enum frame_site address_site(const struct perf_state *perf, const struct line_frame *frame) {
@@ -156,6 +194,7 @@ static void take_side(const struct perf_state *perf, const struct perf_branch_si
     const bool has_offset = out->module.len && out->module.ptr[0] == '/';
     const uint64_t value = out->value;
     if (has_offset) perf_frame_read_offset(out); /* of dsoff */
+    take_build_id(perf, out);
     if (side->symbol.len || side->is_unknown) {
         out->value = value;
         out->site = SITE_SYMBOL;
@@ -166,7 +205,7 @@ static void take_side(const struct perf_state *perf, const struct perf_branch_si
     }
     out->pc = value;
     if (has_offset && out->value != value) out->site = SITE_FILE_OFFSET;
-    else perf_frame_place(out, false);
+    else place_frame(perf, out, false);
     if (out->site == SITE_PC) out->site = address_site(perf, out);
     out->flags = CSN_STACK_EXACT;
 }
@@ -188,9 +227,8 @@ static enum line_kind read_branches(struct perf_state *perf, struct csn_str line
     head.at = 0;
     if (!has_address) has_address = perf_frame_read_unheaded(head.line, perf->has_maps, out, &at);
     if (has_address) {
-        perf_frame_place(out, false);
+        place_frame(perf, out, false);
         out->by_maps = true;
-        out->pid = sample_pid(perf);
         out->end = first;
     } else if (!read_next_branch(perf, line, first, out)) {
         return KIND_NONE;
@@ -208,9 +246,8 @@ static bool read_instruction(const struct perf_state *perf, struct csn_str line,
     if (!scan_number(&s, 16, &out->value) || s.at != DIGITS + 1 || !scan_char(&s, '\t')) return false;
     out->pc = out->value;
     out->fill_at = out->fill_end = line.len;
-    perf_frame_place(out, false);
+    place_frame(perf, out, false);
     out->by_maps = true;
-    out->pid = sample_pid(perf);
     return true;
 }
 
@@ -268,9 +305,8 @@ static enum line_kind chain_frame(struct perf_state *perf, bool open, struct lin
     perf->in_kernel = out->value >> 63 || perf_is_kernel(out->module); /* in the lower half: 32 bits, s390 */
     /* The kernel was entered there, by an interrupt or a system call, and nobody called it. */
     bool entered = from_kernel && !perf->in_kernel;
-    perf_frame_place(out, true);
+    place_frame(perf, out, true);
     out->by_maps = perf->is_certain || perf->has_maps;
-    out->pid = sample_pid(perf);
     if (has_one_number(out)) perf_numbers_place(&perf->numbers, perf->modules->maps, out);
     else if (perf_frame_is_in_file(out)) perf->numbers.of_text = NUMBER_PC;
     if (first || entered) out->flags = CSN_STACK_EXACT;
@@ -312,9 +348,8 @@ static enum line_kind read_alone(struct perf_state *perf, struct csn_str line, s
         use_head(perf, &head);
         out->sample = &perf->sample;
     }
-    perf_frame_place(out, false);
+    place_frame(perf, out, false);
     perf->alone = perf->sample_used = out->by_maps = true;
-    out->pid = sample_pid(perf);
     return KIND_FIRST;
 }
 
@@ -373,9 +408,8 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
     if (!perf_frame_read_single(&s, out) && !perf_frame_read_unheaded(line, perf->has_maps, out, &at)) return KIND_NONE;
     perf->sample_used = perf->after_frame = perf->alone = true;
     out->sample = &perf->sample;
-    perf_frame_place(out, false);
+    place_frame(perf, out, false);
     out->by_maps = true;
-    out->pid = sample_pid(perf);
     return KIND_FIRST;
 }
 

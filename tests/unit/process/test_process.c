@@ -385,6 +385,32 @@ static void test_named_images(void **state) {
     assert_int_equal(unlink(path), 0);
 }
 
+/* Mappings of a path with build ids: the file there tells nothing if it has none of them. */
+static void test_headers_of_other_builds(void **state) {
+    (void)state;
+    char path[] = "/tmp/csn-process-XXXXXX";
+    static const uint8_t other_id[20] = { 9, 8, 6 };
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && close(fd) == 0);
+    struct wire_elf_places places;
+    const uint64_t off = put_image_with(path, &places, true);
+    struct csn_process_maps *maps = maps_of("");
+    uint64_t addr;
+    static const struct { uint64_t pid; const uint8_t *id; csn_status wanted; } steps[] = {
+        { 7, NULL, CSN_OK }, { 8, other_id, CSN_NONE }, { 9, other_id, CSN_NONE }, { 10, image_id, CSN_OK },
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct csn_process_mapping mapping = mapping_of(path, steps[i].id);
+        mapping.file_off = 0x1000000; /* the mappings tell nothing of the offset */
+        assert_int_equal(csn_process_maps_add_mapping(maps, steps[i].pid, &mapping, &err), CSN_OK);
+        assert_int_equal(csn_process_maps_image_base(maps, csni_str(path), &addr), steps[i].wanted);
+        assert_int_equal(csn_process_maps_file_address(maps, csni_str(path), off + 5, &addr), steps[i].wanted);
+        if (steps[i].wanted == CSN_OK) assert_int_equal(addr, 0x402005);
+    }
+    csn_process_maps_destroy(maps);
+    assert_int_equal(unlink(path), 0);
+}
+
 static void test_program_headers(void **state) {
     (void)state;
     char path[] = "/tmp/csn-process-XXXXXX";
@@ -555,7 +581,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),      cmocka_unit_test(test_overlaps),        cmocka_unit_test(test_oldest_go),
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_images),          cmocka_unit_test(test_named_images),
-        cmocka_unit_test(test_program_headers),
+        cmocka_unit_test(test_headers_of_other_builds), cmocka_unit_test(test_program_headers),
         cmocka_unit_test(test_two_code_segments_in_a_page),
         cmocka_unit_test(test_no_memory), cmocka_unit_test(test_many_mappings_of_one_file),
         cmocka_unit_test(test_other_processes), cmocka_unit_test(test_found_as_mapped_last), cmocka_unit_test(test_found_by_name),
