@@ -37,6 +37,8 @@ struct perf_input {
     struct text_buffer chain;    /* the lines below the head of a sample */
     bool is_chain_cut;           /* lines of it are left out, up to its end */
     uint64_t chain_line;         /* number of its first line */
+    bool in_block;               /* the line before is one of the instructions between branches */
+    uint64_t chain_at;           /* how many of its lines were read */
     size_t searched_to;          /* its lines up to there have been searched */
     struct text_buffer held;     /* the line before, if it may head a chain and has more behind the event */
     uint64_t unknown_line;       /* number of the line before, if nothing is known of it */
@@ -224,6 +226,7 @@ static bool read_chain_line(struct perf_input *perf, size_t *from, bool open, st
     bool *is_searched = &perf->frames.modules.is_searched;
     *is_searched = *from < perf->searched_to;
     const struct csn_str line = next_chain_line(perf, *from, from);
+    perf->chain_at++;
     *kind = KIND_NONE;
     bool good = !line.len || read_line(perf, line, open, frame, kind);
     if (good && *kind == KIND_AHEAD) {
@@ -265,6 +268,7 @@ static bool read_chain_rest(struct perf_input *perf, size_t from, const struct l
     for (;;) {
         if ((kind == KIND_FIRST || kind == KIND_FRAME) && !add_chain_frame(perf, &frame)) return false;
         if (kind == KIND_INSIDE) note_inlined(perf, &frame);
+        if (kind == KIND_NONE) leave_out(&perf->unknown, perf->chain_line + perf->chain_at - 1);
         if (from >= perf->chain.count) break;
         if (!read_chain_line(perf, &from, true, &frame, &kind)) return false;
     }
@@ -282,6 +286,7 @@ static bool end_chain(struct perf_input *perf) {
     size_t from = 0;
     perf->inlined_count = 0;
     perf->searched_to = 0;
+    perf->chain_at = 0;
     do {
         if (!read_chain_line(perf, &from, false, &frame, &kind)) return false;
         if (kind == KIND_INSIDE) note_inlined(perf, &frame);
@@ -363,10 +368,19 @@ static bool read_held_line(struct perf_input *perf, struct csn_str next, uint64_
     return perf_begin_chain(perf->frames.state, held, next) || read_other_line(perf, held, number);
 }
 
+/* Branches of the sample whose chain stands above, and the instructions between branches: they are no callers, and no samples. */
+static bool is_beside_chain(struct perf_input *perf, struct csn_str text) {
+    /* Among instructions, perf also says what it could not print. */
+    perf->in_block = text.len && (perf_is_instruction(text) || (perf->in_block && text.ptr[0] == '\t'));
+    return perf->in_block || (text.len && text.ptr[0] != '\t' && perf->chain.count && perf_has_branches_alone(text));
+}
+
 static bool read_perf_input_line(struct perf_input *perf, struct csn_str line, uint64_t number) {
-    if (perf->chain.count && line.ptr[0] == '\t') return append_chain(perf, line, number); /* as most lines are */
     const struct csn_str text = line_text(line);
+    const bool is_beside = is_beside_chain(perf, text);
+    if (perf->chain.count && line.ptr[0] == '\t' && !is_beside) return append_chain(perf, line, number); /* as most lines are */
     if (!read_held_line(perf, text, number - 1)) return false;
+    if (is_beside) return true;
     if (!perf_may_head_chain(text)) return read_other_line(perf, line, number);
     judge_unknown_line(perf, text);
     perf->head.known = false;

@@ -25,6 +25,10 @@ void perf_end_headed_sample(void *state);
  * no line of a chain. */
 bool perf_may_head_chain(struct csn_str line);
 bool perf_begin_chain(void *state, struct csn_str line, struct csn_str chain_line);
+/* The line is one of -F brstackinsn: an instruction, or the function of those below. */
+bool perf_is_instruction(struct csn_str line);
+/* The line has branches and nothing before them: those of the sample above, if that has a chain. */
+bool perf_has_branches_alone(struct csn_str line);
 /* The line has one of perf's records, PERF_RECORD_MMAP2 or another. */
 bool perf_has_record(struct csn_str line);
 /* A number that changes where the same chain may mean something else from here on. */

@@ -60,6 +60,13 @@ bool perf_frame_read(struct line_scan *s, struct line_frame *out) {
     return out->module.len > 0;
 }
 
+/* "area+0x19 (/pat" at the end of a text that was cut. In names, a bracket that opens behind a blank is closed. */
+static bool is_cut_in_image(struct csn_str symbol) {
+    struct line_scan s = scan_on(symbol);
+    size_t open, close;
+    return scan_find_last(&s, '(', &open) && open && symbol.ptr[open - 1] == ' ' && (!scan_find_last(&s, ')', &close) || close < open);
+}
+
 bool perf_frame_read_without_image(struct line_scan *s, struct line_frame *out) {
     enum { COLUMNS = 16 };
     *out = (struct line_frame){ .site = SITE_PC };
@@ -71,6 +78,7 @@ bool perf_frame_read_without_image(struct line_scan *s, struct line_frame *out) 
     out->fill_at = s->at;
     out->fill_end = s->line.len;
     out->symbol = scan_rest(s);
+    if (is_cut_in_image(out->symbol)) return false;
     if (scan_find_last(&name, '+', &plus)) {
         struct line_scan offset = { name.line, plus + 1 };
         out->has_symbol_offset = scan_hex(&offset, &out->symbol_offset) && scan_at_end(&offset);
@@ -132,16 +140,6 @@ void perf_frame_place(struct line_frame *out, bool in_chain) {
     }
 }
 
-bool perf_frame_read_single(struct line_scan *s, struct line_frame *out) {
-    for (size_t at = s->line.len; at > s->at + 2; at--) {
-        if (s->line.ptr[at - 1] != ' ' || s->line.ptr[at - 2] != ':') continue;
-        struct line_scan frame = { s->line, at };
-        scan_blanks(&frame);
-        return perf_frame_read(&frame, out);
-    }
-    return false;
-}
-
 bool perf_find_padded_address(struct csn_str line, size_t from, size_t *out) {
     enum { COLUMNS = 16, DIGITS_MIN = 5 };
     for (size_t at = from; at < line.len; at++) {
@@ -158,29 +156,69 @@ bool perf_find_padded_address(struct csn_str line, size_t from, size_t *out) {
     return false;
 }
 
-struct csn_str perf_without_instruction(struct csn_str line) {
-    struct line_scan s = scan_on(line);
-    size_t at;
-    if (scan_find(&s, ") ilen: ", &at) || scan_find(&s, ") insn: ", &at)) line.len = at + 1;
-    return line;
+static bool is_number(struct csn_str word, int base) {
+    struct line_scan s = scan_on(word);
+    uint64_t value;
+    return scan_number(&s, base, &value) && scan_at_end(&s);
 }
 
-bool perf_frame_read_unheaded(struct csn_str line, bool has_maps, struct line_frame *out, size_t *out_at) {
-    struct csn_str text = perf_without_instruction(line);
-    bool has_image = text.len && text.ptr[text.len - 1] == ')';
+/* A physical address, a byte of the instruction, "4K", "N/A", "insn:", "ilen:", a control group, "ABI:2", "AX:0x10". */
+static bool is_behind_image(struct csn_str word) {
+    const char last = word.ptr[word.len - 1];
+    const char *colon = memchr(word.ptr, ':', word.len);
+    if (is_number(word, 16) || word.ptr[0] == '/' || (word.len == 3 && memcmp(word.ptr, "N/A", 3) == 0)) return true;
+    if (word.len > 1 && strchr("BKMGT", last)) return is_number((struct csn_str){ word.ptr, word.len - 1 }, 10);
+    if (!colon) return false;
+    struct csn_str value = { colon + 1, word.len - (size_t)(colon + 1 - word.ptr) };
+    if (value.len > 2 && memcmp(value.ptr, "0x", 2) == 0) value = (struct csn_str){ value.ptr + 2, value.len - 2 };
+    return value.len ? is_number(value, 16) : colon - word.ptr == 4 && (!memcmp(word.ptr, "insn", 4) || !memcmp(word.ptr, "ilen", 4));
+}
+
+struct csn_str perf_without_rest(struct csn_str line) {
+    struct csn_str text = line;
+    for (;;) {
+        while (text.len && text.ptr[text.len - 1] == ' ') text.len--;
+        if (!text.len) return line;
+        if (text.ptr[text.len - 1] == ')') return text;
+        size_t from = text.len;
+        while (from && text.ptr[from - 1] != ' ') from--;
+        if (!is_behind_image((struct csn_str){ text.ptr + from, text.len - from })) return line;
+        text.len = from;
+    }
+}
+
+/* The last address in 16 columns from `from` on that is a place, up to the end of the line: -F addr, data_src and weight stand before it. */
+static bool read_last_place(struct csn_str text, size_t from, bool has_image, bool may_lack_image, struct line_frame *out, size_t *out_at) {
     bool found = false;
-    if (!has_image && !has_maps) return false;
-    for (size_t at = 0; perf_find_padded_address(text, at, &at); at++) {
+    for (size_t at = from; perf_find_padded_address(text, at, &at); at++) {
         struct line_scan s = { text, at };
         struct line_frame frame = { .site = SITE_PC };
         bool good = has_image && perf_frame_read(&s, &frame) && strchr("/[", frame.module.ptr[0]);
-        if (!good && has_maps) good = (s.at = at, perf_frame_read_without_image(&s, &frame));
+        if (!good && may_lack_image) good = (s.at = at, perf_frame_read_without_image(&s, &frame));
         if (!good) continue;
         *out = frame;
         *out_at = at;
         found = true;
     }
     return found;
+}
+
+bool perf_frame_read_single(struct line_scan *s, struct line_frame *out) {
+    size_t last;
+    for (size_t at = s->line.len; at > s->at + 2; at--) {
+        if (s->line.ptr[at - 1] != ' ' || s->line.ptr[at - 2] != ':') continue;
+        struct line_scan frame = { s->line, at };
+        if (read_last_place(s->line, at, true, false, out, &last)) return true;
+        scan_blanks(&frame);
+        return perf_frame_read(&frame, out);
+    }
+    return false;
+}
+
+bool perf_frame_read_unheaded(struct csn_str line, bool has_maps, struct line_frame *out, size_t *out_at) {
+    struct csn_str text = perf_without_rest(line);
+    bool has_image = text.len && text.ptr[text.len - 1] == ')';
+    return (has_image || has_maps) && read_last_place(text, 0, has_image, has_maps, out, out_at);
 }
 
 bool perf_is_inlined(struct csn_str module) {

@@ -29,8 +29,8 @@ bool perf_frame_is_in_file(const struct line_frame *frame);
 
 /* Where the next address in 16 columns from `from` on begins. */
 bool perf_find_padded_address(struct csn_str line, size_t from, size_t *out);
-/* A line without what -F insn prints behind the image. */
-struct csn_str perf_without_instruction(struct csn_str line);
+/* A line that ends in an image without what -F insn, phys_addr, data_page_size and their like print behind that. */
+struct csn_str perf_without_rest(struct csn_str line);
 /* Whether the image is the kernel, or is no image but the mark of an inlined call. */
 bool perf_is_kernel(struct csn_str module);
 bool perf_is_guest_kernel(struct csn_str module);

@@ -258,6 +258,19 @@ static bool is_source_line(struct csn_str line) {
     return line.len > 2 && line.ptr[0] == ' ' && line.ptr[1] == ' ' && line.ptr[2] != ' ';
 }
 
+/* Below a sample alone, the next one may stand, of a command that leaves two blanks: it has an image, or no line of a file. */
+static bool is_source_of_sample(struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    struct csn_str word;
+    size_t colon;
+    uint64_t number;
+    if (!is_source_line(line) || line.ptr[line.len - 1] == ')' || !scan_blanks(&s) || !scan_word(&s, &word)) return false;
+    s = scan_on(word);
+    if (!scan_find_last(&s, ':', &colon)) return false;
+    s.at = colon + 1;
+    return scan_number(&s, 10, &number) && scan_at_end(&s);
+}
+
 /* Whether its number may be a pc or an offset in the file. -F +dsoff prints both. */
 static bool has_one_number(const struct line_frame *frame) { return perf_frame_is_in_file(frame) && frame->pc == frame->value; }
 
@@ -390,8 +403,9 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
     perf->after_head = perf->after_frame = false;
     if (!perf_head_read(&s, &sample)) {
         if ((open || perf->inlined_at) && after_frame && is_source_line(line)) return KIND_INSIDE;
-        perf->after_frame = true;
+        if (perf->alone && after_frame && is_source_of_sample(line)) return KIND_INSIDE;
         const enum line_kind kind = read_alone(perf, line, out);
+        perf->after_frame = kind != KIND_NONE;
         if (kind == KIND_NONE) note_possible_head(perf, line);
         return kind;
     }
@@ -403,7 +417,7 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
     }
     perf->perhaps = perf->sample;
     perf->perhaps_at = modules->line;
-    s.line = perf_without_instruction(line);
+    s.line = perf_without_rest(line);
     size_t at;
     if (!perf_frame_read_single(&s, out) && !perf_frame_read_unheaded(line, perf->has_maps, out, &at)) return KIND_NONE;
     perf->sample_used = perf->after_frame = perf->alone = true;
@@ -428,6 +442,25 @@ bool perf_begin_chain(void *state, struct csn_str line, struct csn_str chain_lin
     perf->after_head = true;
     perf->alone = perf->after_frame = perf->in_block = false;
     return true;
+}
+
+/* "\t000055d000001139\tinsn: 8d 4f 0a", "\tmain:", with -F +srcline "\tmain:\tapp.c:12" */
+bool perf_is_instruction(struct csn_str line) {
+    enum { DIGITS = 16 };
+    struct line_scan s = { line, 1 };
+    uint64_t address;
+    size_t at;
+    if (line.len < 2 || line.ptr[0] != '\t' || line.ptr[1] == ' ') return false;
+    if (scan_number(&s, 16, &address) && s.at == DIGITS + 1) return scan_peek(&s) == '\t';
+    s.at = 1;
+    return line.ptr[line.len - 1] == ':' || scan_find(&s, ":\t", &at);
+}
+
+bool perf_has_branches_alone(struct csn_str line) {
+    size_t first;
+    struct line_scan s = scan_on(line);
+    scan_blanks(&s);
+    return memchr(line.ptr, '/', line.len) && perf_branches_begin(line, &first) && first <= s.at;
 }
 
 uint64_t perf_meaning(const void *state) {
