@@ -203,6 +203,17 @@ def test_modules_of_pcs_stay(callsign, tmp_path):
                                                                      "\t    7f0000001390 outer (/nowhere/libx.so)"]
 
 
+def test_what_one_frame_tells_of_its_module(callsign, tmp_path):
+    """Without mappings: a frame that has a symbol tells where the library lies, also those above it and in later stacks."""
+    gsym_make.write(tmp_path / "libx.so.gsym", [{"start": 0x1000, "size": 0x100, "name": "inner"}, {"start": 0x1100, "size": 0x100, "name": "outer"}], base=0)
+    bare = "\t    7f0000001010 [unknown] (/nowhere/libx.so)\n"
+    text = f"app 7/7 1.5: 1 cycles:u: \n{bare}\t    7f0000001110 outer+0x10 (/nowhere/libx.so)\n\napp 7/7 1.6: 1 cycles:u: \n{bare}\n"
+    out = callsign.good("stack", "--json", "--no-search", "-s", tmp_path, stdin=text).splitlines()
+    assert [[f["frames"][0]["function"] for f in json.loads(line)["frames"]] for line in out] == [["inner", "outer"], ["inner"]]
+    callsign.good("profile", "-", "-q", "--no-search", "-s", tmp_path, "-o", tmp_path / "a.folded", stdin=text)
+    assert sorted((tmp_path / "a.folded").read_text().splitlines()) == ["inner 1", "outer;inner 1"]
+
+
 @pytest.mark.parametrize("is_pc", [True, False])
 def test_inlined_calls_with_both_numbers(callsign, tmp_path, is_pc):
     """-F +dsoff of perf 6.4: the offset stands with the image, which a line of an inlined call lacks."""

@@ -33,10 +33,11 @@ static enum perf_number look_at_maps(struct csn_process_maps *maps, const struct
     return may_be_pc ? NUMBER_PC : NUMBER_OFFSET;
 }
 
-/* By the image at that path, which may be another one by now. An image that is linked at 0 is never loaded as low as its own offsets. */
-static enum perf_number look_at_image(uint64_t base, bool is_in_image) {
+/* By the image at that path. One that is linked at 0 is never loaded as low as its own offsets. That a number is behind its end
+ * tells nothing of others: it may be another file by now. */
+static enum perf_number look_at_image(struct perf_numbers *numbers, uint64_t base, bool is_in_image) {
     if (!is_in_image) return NUMBER_PC;
-    return base < LOWEST_IMAGE ? NUMBER_OFFSET : NUMBER_UNKNOWN;
+    return base < LOWEST_IMAGE ? numbers->of_text = NUMBER_OFFSET : NUMBER_UNKNOWN;
 }
 
 enum perf_number perf_numbers_look(struct perf_numbers *numbers, struct csn_process_maps *maps, const struct line_frame *frame) {
@@ -51,11 +52,11 @@ enum perf_number perf_numbers_look(struct perf_numbers *numbers, struct csn_proc
     const bool is_in_image = has_image && csn_process_maps_file_address(maps, frame->module, frame->value, &addr) == CSN_OK;
     found = look_at_maps(maps, frame, is_in_image);
     if (found != NUMBER_UNKNOWN) return numbers->of_text = found;
-    return has_image ? look_at_image(base, is_in_image) : NUMBER_UNKNOWN;
+    return has_image ? look_at_image(numbers, base, is_in_image) : NUMBER_UNKNOWN;
 }
 
 bool perf_numbers_need_search(struct perf_numbers *numbers, struct csn_process_maps *maps, const struct line_frame *frame) {
-    if (numbers->of_text != NUMBER_UNKNOWN || numbers->searches == SEARCHES_MAX) return false;
+    if (numbers->searches == SEARCHES_MAX) return false;
     if (perf_numbers_look(numbers, maps, frame) != NUMBER_UNKNOWN) return false;
     numbers->searches++;
     return true;

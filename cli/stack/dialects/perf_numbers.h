@@ -18,7 +18,7 @@ struct perf_numbers {
 
 /* What the number of a frame in a file is, as far as the frame alone tells. Learns from it. */
 enum perf_number perf_numbers_look(struct perf_numbers *numbers, struct csn_process_maps *maps, const struct line_frame *frame);
-/* Whether the frames below shall be looked at first. */
+/* While nothing is known of the text: whether the frames below shall be looked at first. */
 bool perf_numbers_need_search(struct perf_numbers *numbers, struct csn_process_maps *maps, const struct line_frame *frame);
 /* Makes of the number of a frame in a file what it is: an offset in the file, as older perf prints it, where a mapping has the pc. */
 void perf_numbers_place(struct perf_numbers *numbers, struct csn_process_maps *maps, struct line_frame *frame);

@@ -278,9 +278,11 @@ static bool has_one_number(const struct line_frame *frame) { return perf_frame_i
 static bool needs_search(struct perf_state *perf, struct line_frame *frame) {
     if (perf->modules->is_searched) return false;
     perf->is_call_below = false;
-    frame->pid = sample_pid(perf);
     perf->searches_numbers = frame->module.len != 0;
-    return !frame->module.len || (has_one_number(frame) && perf_numbers_need_search(&perf->numbers, perf->modules->maps, frame));
+    if (!frame->module.len) return true;
+    if (perf->numbers.of_text != NUMBER_UNKNOWN || !has_one_number(frame)) return false;
+    frame->pid = sample_pid(perf);
+    return perf_numbers_need_search(&perf->numbers, perf->modules->maps, frame);
 }
 
 /* What a line of the chain below a frame tells of its numbers. */
@@ -302,6 +304,11 @@ static enum search_step search(void *state, struct csn_str line) {
     return perf->is_call_below ? STEP_ENDS : STEP_ENDS_BEFORE;
 }
 
+static void place_number(struct perf_state *perf, struct line_frame *frame) {
+    if (frame->pc == frame->value) perf_numbers_place(&perf->numbers, perf->modules->maps, frame);
+    else perf->numbers.of_text = NUMBER_PC; /* and its offset is there, too */
+}
+
 /* A frame of a chain, which has been read. */
 static enum line_kind chain_frame(struct perf_state *perf, bool open, struct line_frame *out) {
     perf->after_frame = true;
@@ -320,8 +327,7 @@ static enum line_kind chain_frame(struct perf_state *perf, bool open, struct lin
     bool entered = from_kernel && !perf->in_kernel;
     place_frame(perf, out, true);
     out->by_maps = perf->is_certain || perf->has_maps;
-    if (has_one_number(out)) perf_numbers_place(&perf->numbers, perf->modules->maps, out);
-    else if (perf_frame_is_in_file(out)) perf->numbers.of_text = NUMBER_PC;
+    if (perf_frame_is_in_file(out)) place_number(perf, out);
     if (first || entered) out->flags = CSN_STACK_EXACT;
     if (first && perf->sample.known && !perf->sample_used) out->sample = &perf->sample;
     perf->sample_used |= first;
