@@ -21,6 +21,7 @@ FORMS = {
     "names of branches": HEAD + " area+0x10(/nowhere/app)/area+0x20(/nowhere/app)/P/-/-/3/\n",
     "kernel": HEAD + f"\n\t{TEXT + 0x10:16x} [unknown] ([kernel.kallsyms])\n\n",
     "kernel at a path": HEAD + f"\n\t{TEXT + 0x10:16x} [unknown] (/usr/lib/debug/boot/vmlinux-6.1)\n\n",
+    "kernel without an image": HEAD + f"\n\t{TEXT + 0x10:16x}\n\n",
     "kernel alone": HEAD + f"    {TEXT + 0x10:16x} [unknown] ([kernel.kallsyms])\n",
 }
 

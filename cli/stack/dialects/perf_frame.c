@@ -64,7 +64,8 @@ bool perf_frame_read(struct line_scan *s, struct line_frame *out) {
 static bool is_cut_in_image(struct csn_str symbol) {
     struct line_scan s = scan_on(symbol);
     size_t open, close;
-    return scan_find_last(&s, '(', &open) && open && symbol.ptr[open - 1] == ' ' && (!scan_find_last(&s, ')', &close) || close < open);
+    if (!scan_find_last(&s, '(', &open) || !open || symbol.ptr[open - 1] != ' ') return false;
+    return !scan_find_last(&s, ')', &close) || close < open;
 }
 
 bool perf_frame_read_without_image(struct line_scan *s, struct line_frame *out) {
@@ -112,11 +113,6 @@ bool perf_is_vmlinux(struct csn_str module) {
     return base.len >= sizeof(name) - 1 && memcmp(base.ptr, name, sizeof(name) - 1) == 0;
 }
 
-static bool is_unknown(struct csn_str text) {
-    static const char unknown[] = "[unknown]";
-    return text.len == sizeof(unknown) - 1 && memcmp(text.ptr, unknown, sizeof(unknown) - 1) == 0;
-}
-
 bool perf_frame_is_in_file(const struct line_frame *frame) {
     struct csn_str name;
     return frame->module.len && frame->module.ptr[0] == '/' && !(frame->value >> 63) && !perf_is_vmlinux(frame->module)
@@ -127,7 +123,7 @@ void perf_frame_place(struct line_frame *out, bool in_chain) {
     bool is_file = out->module.len && out->module.ptr[0] == '/', is_high = out->value >> 63;
     struct csn_str name;
     out->image = out->module;
-    if (is_unknown(out->symbol)) out->symbol.len = 0;
+    if (is_word(out->symbol, "[unknown]")) out->symbol.len = 0;
     out->site = in_chain && is_file ? SITE_FILE_OFFSET : SITE_PC;
     out->flags = in_chain ? CSN_STACK_EITHER : CSN_STACK_EXACT;
     if (perf_is_kernel(out->module) || (is_high && (!out->module.len || perf_is_vmlinux(out->module)))) {
@@ -166,12 +162,13 @@ static bool is_number(struct csn_str word, int base) {
 static bool is_behind_image(struct csn_str word) {
     const char last = word.ptr[word.len - 1];
     const char *colon = memchr(word.ptr, ':', word.len);
-    if (is_number(word, 16) || word.ptr[0] == '/' || (word.len == 3 && memcmp(word.ptr, "N/A", 3) == 0)) return true;
+    if (is_word(word, "insn:") || is_word(word, "ilen:")) return true;
+    if (is_number(word, 16) || word.ptr[0] == '/' || is_word(word, "N/A")) return true;
     if (word.len > 1 && strchr("BKMGT", last)) return is_number((struct csn_str){ word.ptr, word.len - 1 }, 10);
     if (!colon) return false;
     struct csn_str value = { colon + 1, word.len - (size_t)(colon + 1 - word.ptr) };
     if (value.len > 2 && memcmp(value.ptr, "0x", 2) == 0) value = (struct csn_str){ value.ptr + 2, value.len - 2 };
-    return value.len ? is_number(value, 16) : colon - word.ptr == 4 && (!memcmp(word.ptr, "insn", 4) || !memcmp(word.ptr, "ilen", 4));
+    return is_number(value, 16);
 }
 
 struct csn_str perf_without_rest(struct csn_str line) {
@@ -187,8 +184,10 @@ struct csn_str perf_without_rest(struct csn_str line) {
     }
 }
 
-/* The last address in 16 columns from `from` on that is a place, up to the end of the line: -F addr, data_src and weight stand before it. */
-static bool read_last_place(struct csn_str text, size_t from, bool has_image, bool may_lack_image, struct line_frame *out, size_t *out_at) {
+/* The last address in 16 columns from `from` on that is a place, up to the end of the line: -F addr, data_src and weight stand before
+ * it. */
+static bool read_last_place(struct csn_str text, size_t from, bool has_image, bool may_lack_image, struct line_frame *out,
+                            size_t *out_at) {
     bool found = false;
     for (size_t at = from; perf_find_padded_address(text, at, &at); at++) {
         struct line_scan s = { text, at };
@@ -221,7 +220,4 @@ bool perf_frame_read_unheaded(struct csn_str line, bool has_maps, struct line_fr
     return (has_image || has_maps) && read_last_place(text, 0, has_image, has_maps, out, out_at);
 }
 
-bool perf_is_inlined(struct csn_str module) {
-    static const char inlined[] = "inlined";
-    return module.len == sizeof(inlined) - 1 && memcmp(module.ptr, inlined, sizeof(inlined) - 1) == 0;
-}
+bool perf_is_inlined(struct csn_str module) { return is_word(module, "inlined"); }

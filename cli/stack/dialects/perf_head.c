@@ -36,10 +36,6 @@ static void copy_time(struct csn_str word, struct profile_sample *out) {
     copy_word(out->time, sizeof(out->time), (struct csn_str){ word.ptr, word.len - 1 });
 }
 
-static bool is_word(struct csn_str word, const char *wanted) {
-    return word.len == strlen(wanted) && memcmp(word.ptr, wanted, word.len) == 0;
-}
-
 /* "-1/-1", or "-1" behind the name that perf gives to a thread that it does not know, ":-1". */
 static bool is_unknown_thread(struct csn_str word, struct csn_str before) {
     return is_word(word, "-1/-1") || (is_word(word, "-1") && is_word(before, ":-1"));

@@ -8,10 +8,8 @@
 enum { SEARCHES_MAX = 256 }; /* of a text that tells nothing */
 static const uint64_t OFFSETS_END = (uint64_t)1 << 40; /* no file is that long; libraries and programs lie above on most machines */
 
-static bool same_path(struct csn_str a, struct csn_str b) { return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0; }
-
-/* "/tmp/perf-4242.map": perf's name for code that was made at run time. It is no file with code: its numbers are pcs in any text, tell
- * nothing of others, and stay. */
+/* "/tmp/perf-4242.map": perf's name for code that was made at run time. It is no file with code: its numbers are pcs in any text,
+ * tell nothing of others, and stay. */
 static bool is_made_at_run_time(struct csn_str module) {
     struct line_scan s = scan_on(module);
     uint64_t pid;
@@ -25,10 +23,11 @@ static bool is_offset_in(const struct csn_process_module *module, uint64_t value
 /* By the mappings of that file in the process. */
 static enum perf_number look_at_maps(struct csn_process_maps *maps, const struct line_frame *frame, bool is_in_image) {
     struct csn_process_module at, named;
-    if (csn_process_maps_find_named(maps, frame->pid, frame->module, &named) != CSN_OK || !same_path(named.path, frame->module))
+    if (csn_process_maps_find_named(maps, frame->pid, frame->module, &named) != CSN_OK || !is_same(named.path, frame->module))
         return NUMBER_UNKNOWN;
     const bool may_be_offset = is_in_image || is_offset_in(&named, frame->value);
-    const bool may_be_pc = csn_process_maps_find(maps, frame->pid, frame->value, &at) == CSN_OK && same_path(at.path, frame->module);
+    const csn_status found = csn_process_maps_find(maps, frame->pid, frame->value, &at);
+    const bool may_be_pc = found == CSN_OK && is_same(at.path, frame->module);
     if (may_be_pc == may_be_offset) return NUMBER_UNKNOWN;
     return may_be_pc ? NUMBER_PC : NUMBER_OFFSET;
 }
@@ -69,7 +68,7 @@ void perf_numbers_place(struct perf_numbers *numbers, struct csn_process_maps *m
     frame->may_be_pc = number == NUMBER_UNKNOWN;
     if (number != NUMBER_PC) return;
     frame->site = SITE_PC;
-    if (csn_process_maps_find(maps, frame->pid, frame->value, &at) != CSN_OK || !same_path(at.path, frame->module)) return;
+    if (csn_process_maps_find(maps, frame->pid, frame->value, &at) != CSN_OK || !is_same(at.path, frame->module)) return;
     frame->value -= at.start - at.file_off;
     frame->site = SITE_FILE_OFFSET;
 }

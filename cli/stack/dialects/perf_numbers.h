@@ -1,6 +1,6 @@
-/* What the numbers in chains count from. perf 5.3 to 6.3 prints offsets in the file there, any other the pc of the process; the text
- * does not say which, and a header tells who recorded, not who printed. Frames tell it: by their number, by the mappings of their
- * process, by the image, or, as the frame is added, by their symbol. */
+/* What the numbers in chains count from. perf 5.3 to 6.3 prints offsets in the file there, any other the pc of the process; the
+ * text does not say which, and a header tells who recorded, not who printed. Frames tell it: by their number, by the mappings of
+ * their process, by the image, or, as the frame is added, by their symbol. */
 #ifndef CALLSIGN_CLI_PERF_NUMBERS_H
 #define CALLSIGN_CLI_PERF_NUMBERS_H
 
@@ -20,7 +20,7 @@ struct perf_numbers {
 enum perf_number perf_numbers_look(struct perf_numbers *numbers, struct csn_process_maps *maps, const struct line_frame *frame);
 /* While nothing is known of the text: whether the frames below shall be looked at first. */
 bool perf_numbers_need_search(struct perf_numbers *numbers, struct csn_process_maps *maps, const struct line_frame *frame);
-/* Makes of the number of a frame in a file what it is: an offset in the file, as older perf prints it, where a mapping has the pc. */
+/* Makes of the number of a frame in a file what it is: where a mapping has the pc, an offset in the file, as older perf prints it. */
 void perf_numbers_place(struct perf_numbers *numbers, struct csn_process_maps *maps, struct line_frame *frame);
 
 #endif

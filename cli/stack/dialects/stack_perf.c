@@ -159,13 +159,13 @@ static uint64_t sample_pid(const struct perf_state *perf) {
 static void take_build_id(const struct perf_state *perf, struct line_frame *out) {
     static const char guest[] = "[guest";
     struct csn_process_module found;
-    if (!perf->has_build_ids || !out->module.len) return;
-    if (perf_is_kernel(out->module) || perf_is_vmlinux(out->module)) {
+    if (!perf->has_build_ids) return;
+    if (out->module.len ? perf_is_kernel(out->module) || perf_is_vmlinux(out->module) : out->value >> 63) {
         if (out->module.len < sizeof(guest) || memcmp(out->module.ptr, guest, sizeof(guest) - 1) != 0) out->id = perf->kernel_id;
         return;
     }
     if (csn_process_maps_find_named(perf->modules->maps, out->pid, out->module, &found) != CSN_OK) return;
-    if (found.path.len != out->module.len || memcmp(found.path.ptr, out->module.ptr, found.path.len) != 0) return;
+    if (!is_same(found.path, out->module)) return;
     out->id.size = found.build_id_size;
     if (found.build_id_size) memcpy(out->id.bytes, found.build_id, found.build_id_size);
 }

@@ -12,6 +12,9 @@ struct line_scan {
     size_t at;
 };
 
+static inline bool is_same(struct csn_str a, struct csn_str b) { return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0; }
+static inline bool is_word(struct csn_str text, const char *word) { return is_same(text, (struct csn_str){ word, strlen(word) }); }
+
 static inline bool ends_with(struct csn_str text, const char *end) {
     const size_t size = strlen(end);
     return text.len >= size && memcmp(text.ptr + text.len - size, end, size) == 0;

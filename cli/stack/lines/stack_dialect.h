@@ -49,7 +49,7 @@ struct line_frame {
     uint64_t symbol_offset; /* of the address, in that function */
     bool has_symbol_offset;
     uint64_t interrupted_pc; /* if the frame lies there (its place in a page tells), it is no return address; 0: not known */
-    bool may_be_pc;         /* of SITE_FILE_OFFSET: or else `value` is a pc; the symbol tells, if the index has it at one of the two */
+    bool may_be_pc;         /* of SITE_FILE_OFFSET: or else `value` is a pc; the symbol tells, if it is at one of the two */
     uint64_t usual_base;    /* where programs are loaded if nothing tells where this one is; 0: not known */
     bool by_maps;           /* the mappings of process `pid` hold for it */
     bool is_listed;         /* a list of modules, which may follow the stacks, tells the build id of `module` */

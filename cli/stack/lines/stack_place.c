@@ -354,7 +354,8 @@ bool stack_place_is_in_image(const struct csn_index *index, uint64_t addr) {
 
 /* The line says which module it is, and nothing that is not so there: the index has no function at the place. */
 static bool is_beside_functions(const struct csn_index *index, const struct unplaced *item, uint64_t addr) {
-    return item->module != NO_MODULE && !item->symbol[0] && !has_function(index, item->flags, addr) && stack_place_is_in_image(index, addr);
+    return item->module != NO_MODULE && !item->symbol[0] && !has_function(index, item->flags, addr) &&
+           stack_place_is_in_image(index, addr);
 }
 
 static bool place_as_others(struct stack_places *places, struct stack_session *session, const struct unplaced *item,
