@@ -214,6 +214,22 @@ def test_what_one_frame_tells_of_its_module(callsign, tmp_path):
     assert sorted((tmp_path / "a.folded").read_text().splitlines()) == ["inner 1", "outer;inner 1"]
 
 
+@pytest.mark.parametrize("has_image", [True, False])
+def test_processes_that_were_forked(callsign, tmp_path, has_image):
+    """perf has no mappings of theirs: they lie where those of their parents do."""
+    app = tmp_path / "app" if has_image else "/nowhere/app"
+    if has_image:
+        (tmp_path / "a.c").write_text("int area(int x) { return x; }\nint main(void) { return area(0); }\n")
+        subprocess.run([need("gcc"), "-pie", "-Wl,-z,norelro", "-Wl,--section-start=.text=0x21000", "a.c", "-o", app], check=True, cwd=tmp_path)
+    gsym_make.write(tmp_path / "app.gsym", [{"start": 0x21000, "size": 0x80, "name": "area"}, {"start": 0x21080, "size": 0x80, "name": "main"}], base=0)
+    start, bias = 0x55d000000000, 0x55d000000000
+    text = f"app 7/7 1.0: PERF_RECORD_MMAP2 7/7: [{start:#x}(0x30000) @ 0 08:01 12 0]: r-xp {app}\n"
+    for pid in (7, 8):
+        text += f"app {pid}/{pid} 1.5: 1 cycles:u: \n\t{bias + 0x21010:16x} [unknown] ({app})\n\t{bias + 0x21090:16x} [unknown] ({app})\n\n"
+    out = callsign.good("stack", "--json", "--no-search", "-i", f"app={tmp_path / 'app.gsym'}", stdin=text).splitlines()
+    assert [[f["frames"][0]["function"] for f in json.loads(line)["frames"]] for line in out] == [["area", "main"]] * 2
+
+
 @pytest.mark.parametrize("is_pc", [True, False])
 def test_inlined_calls_with_both_numbers(callsign, tmp_path, is_pc):
     """-F +dsoff of perf 6.4: the offset stands with the image, which a line of an inlined call lacks."""

@@ -299,7 +299,9 @@ bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_d
     if (site == SITE_OFFSET) value = session_offset_address(session, module, value);
     if (site == SITE_LESS_BIAS) value = address_less_bias(session, module, value);
     if (frame->may_be_pc && is_pc_by_symbol(modules, dialect, state, frame, module, value)) return add_pc_at(modules, frame);
-    if ((site == SITE_OFFSET || site == SITE_LESS_BIAS) && frame->pc)
+    /* The text of perf has an offset in the file for the pc, unless the two differ. */
+    const bool has_pc = frame->site == SITE_FILE_OFFSET ? frame->pc != frame->value : site == SITE_OFFSET || site == SITE_LESS_BIAS;
+    if (has_pc && frame->pc)
         stack_place_known(&modules->places, session, module, frame->pc - value);
     return session_add_frame(session, value, module, frame->flags | CSN_STACK_ADDRESS);
 }
