@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,18 +41,13 @@ static int open_special(struct output_file *file) {
     return file->fd < 0 ? errno : 0;
 }
 
-/* As base/descriptor_path.h has it: the descriptor that /dev/stdout and its like stand for; -1: none. */
-static int descriptor_of(const char *path) {
-    static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
-    if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
-    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        const size_t len = strlen(folders[i]);
-        char *end;
-        if (strncmp(path, folders[i], len) != 0 || path[len] < '0' || path[len] > '9') continue;
-        const unsigned long number = strtoul(path + len, &end, 10);
-        return !*end && number <= INT_MAX ? (int)number : -1;
-    }
+/* Standard output or error, if the name is one that systems have for them: a file behind it may have been written to before, and be
+ * written to after. -1: it is none. */
+static int standard_descriptor(const char *path) {
+    struct stat named, own;
+    if ((strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/proc/", 6) != 0) || stat(path, &named) != 0) return -1;
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fstat(fd, &own) == 0 && own.st_dev == named.st_dev && own.st_ino == named.st_ino) return fd;
     return -1;
 }
 
@@ -70,7 +64,7 @@ static void forget_paths(struct output_file *file) {
 
 int output_file_open(struct output_file *file, const char *path) {
     struct stat old;
-    const int descriptor = descriptor_of(path);
+    const int descriptor = standard_descriptor(path);
     *file = (struct output_file){ .fd = -1, .target = output_target(path) };
     if (!file->target) return errno;
     const bool is_special = stat(file->target, &old) == 0 && !S_ISREG(old.st_mode);

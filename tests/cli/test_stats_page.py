@@ -1,5 +1,6 @@
 """The page of 'callsign stats --html', used as a person would: with a mouse, with keys alone, and without a network."""
 import json
+import subprocess
 
 import programs
 from gsym_bytes import Bytes
@@ -132,3 +133,14 @@ def test_many_functions_stand_together(callsign, gcc, tmp_path, page):  # noqa: 
             break
         click_tile(page, more[0])
     assert seen == {f"f{i}" for i in range(400)} | {"main"}
+
+
+def test_standard_output_is_written_behind(callsign, shapes_index, tmp_path):
+    """A file that standard output goes to was replaced: what others had written was lost."""
+    alone, behind = tmp_path / "alone.html", tmp_path / "behind"
+    callsign.good("stats", "--html", alone, shapes_index)
+    with behind.open("wb") as out:
+        out.write(b"before\n")
+        out.flush()
+        subprocess.run([*callsign.prefix, callsign.path, "stats", "--html", "/dev/stdout", shapes_index], stdout=out, check=True)
+    assert behind.read_bytes() == b"before\n" + alone.read_bytes()
