@@ -3,16 +3,11 @@
 #include "base/buffer.h"
 #include "base/core/sized.h"
 #include "base/hash.h"
-#include "process/process_private.h"
 #include "profile/profile_adopt.h"
 #include "profile/profile_given.h"
-#include "profile/profile_places.h"
+#include "profile/profile_modules.h"
 
-#include <string.h>
-
-#include <callsign/inspect.h>
 #include <callsign/names.h>
-#include <callsign/process.h>
 
 struct place {
     uint32_t module, location;
@@ -30,10 +25,7 @@ struct symbolication {
     bool mangled;
     struct csn_profile_counts counts;
     struct csn_symbolicator *symbolicator;
-    CSNI_VEC(struct csn_module) modules;
-    struct csn_process_maps *maps;
-    CSNI_VEC(uint64_t) biases;      /* by module: what a pc is more than its address in the index */
-    CSNI_VEC(struct profile_layout) indexed; /* by module: what its index tells */
+    struct profile_modules modules;
     CSNI_VEC(struct place) places;
     CSNI_VEC(uint32_t) shown;       /* by string: the name to show + 1; 0: not known yet */
     CSNI_VEC(struct csn_stack_frame) frames;
@@ -49,189 +41,7 @@ struct symbolication {
 
 static csn_status fail_no_memory(struct symbolication *s) { return csni_fail_memory(s->err, 0); }
 
-/* ---- modules ---- */
-
-static csn_status find_index(struct symbolication *s, struct csn_store *store, const struct profile_module *module,
-                             const struct csn_index **out) {
-    struct csn_store_module wanted = CSN_STORE_MODULE_INIT;
-    wanted.name = csni_profile_str(s->p, module->path);
-    wanted.build_id = module->build_id;
-    wanted.build_id_size = module->build_id_size;
-    csn_status status = csn_store_find(store, &wanted, out, NULL, s->err);
-    /* perf and /proc/kallsyms have the kernel's modules in brackets. */
-    const struct csn_str name = wanted.name;
-    if (status == CSN_NONE && name.len > 2 && name.ptr[0] == '[' && name.ptr[name.len - 1] == ']') {
-        wanted.name = (struct csn_str){ name.ptr + 1, name.len - 2 };
-        status = csn_store_find(store, &wanted, out, NULL, s->err);
-    }
-    if (status == CSN_NONE) *out = NULL;
-    return status < 0 ? status : CSN_OK;
-}
-
-static uint64_t index_base(const struct csn_index *index) {
-    struct csn_index_info info = { .base_address = 0 };
-    csn_index_get_info(index, &info, sizeof info);
-    return info.base_address;
-}
-
-/* What stands behind the bracket of "[kernel.kallsyms]_stext". */
-static struct csn_str mapped_symbol(const struct symbolication *s, const struct profile_module *module) {
-    const struct csn_str name = csni_profile_str(s->p, module->mapping_name);
-    const char *close = name.len ? memchr(name.ptr, ']', name.len) : NULL;
-    return close ? (struct csn_str){ close + 1, (size_t)(name.ptr + name.len - close - 1) } : CSN_STR("");
-}
-
-/* What is linked in the upper half and lies there is a kernel, whatever its mapping is called. That begins at _text or _stext, from
- * its first byte on (which PowerPC has at a place of its own) or, once it was moved (KASLR), from the place where it is. */
-static bool kernel_bias(struct symbolication *s, const struct profile_module *module, const struct csn_index *index,
-                        uint64_t *out) {
-    const uint64_t base = index_base(index), power_pc = 0xc000000000000000;
-    const uint64_t file_off = module->file_off;
-    if (!(module->start >> 63) || !(base >> 63)) return false;
-    if (file_off && file_off != power_pc && file_off != module->start) return false;
-    *out = csn_index_kernel_bias(index, mapped_symbol(s, module), module->start);
-    return true;
-}
-
-/* Behind the last function; 0: not known. */
-static uint64_t index_end(const struct csn_index *index) {
-    struct csn_index_info info = { .base_address = 0 };
-    struct csn_function last;
-    csn_index_get_info(index, &info, sizeof info);
-    if (!info.function_count || info.binary_count) return 0;
-    return csn_index_function(index, info.function_count - 1, &last, NULL) == CSN_OK ? last.start + last.size : 0;
-}
-
-static struct profile_layout index_layout(const struct csn_index *index) {
-    if (!index) return (struct profile_layout){ .has_base = false };
-    return (struct profile_layout){ .has_base = true, .base = csn_index_image_base(index), .end = index_end(index) };
-}
-
-/* A debug file tells where the image begins, but has no parts. */
-static csn_status take_headers(struct symbolication *s, const struct csni_process_image *image, struct profile_layout *out) {
-    *out = (struct profile_layout){ .has_base = true, .base = image->base, .first_part = (uint32_t)s->p->parts.count };
-    for (uint32_t i = 0; image->has_code && i < image->segment_count; i++) {
-        const struct csni_process_segment *segment = &image->segments[i];
-        if (!segment->file_size) continue;
-        if (!csni_vec_push(&s->p->parts, *segment)) return fail_no_memory(s);
-        if (segment->addr + segment->file_size > out->end) out->end = segment->addr + segment->file_size;
-        out->part_count++;
-    }
-    return CSN_OK;
-}
-
-static csn_status find_layout(struct symbolication *s, uint32_t number) {
-    struct profile_module *module = &s->p->modules.items[number];
-    const struct csni_span id = { module->build_id, module->build_id_size };
-    const struct csni_process_image *image;
-    module->layout = s->indexed.items[number];
-    csn_status status = csni_process_maps_image(s->maps, csni_profile_str(s->p, module->path), id, &image);
-    if (status == CSN_OK) status = take_headers(s, image, &module->layout);
-    return status < 0 ? fail_no_memory(s) : CSN_OK;
-}
-
-/* What a pc of the mapping is more than its address. Each module is a process of its own: profiles may be merged from several. */
-static csn_status find_bias(struct symbolication *s, uint32_t number, const struct csn_index *index) {
-    struct profile_module *module = &s->p->modules.items[number];
-    struct profile_layout *layout = &module->layout;
-    const struct csn_process_module *found;
-    struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
-    size_t count;
-    mapping.path = csni_profile_str(s->p, module->path);
-    /* Without a beginning, pcs are addresses already. */
-    if (module->start >= module->end || !mapping.path.len || (!module->start && !module->file_off)) return CSN_OK;
-    if (csni_profile_counts_in_file(module)) return CSN_OK;
-    if (index && kernel_bias(s, module, index, &layout->bias)) {
-        s->biases.items[number] = layout->bias;
-        layout->has_bias = true;
-        return CSN_OK;
-    }
-    mapping.start = module->start;
-    mapping.end = module->end;
-    mapping.file_off = module->file_off;
-    mapping.build_id = module->build_id;
-    mapping.build_id_size = module->build_id_size;
-    mapping.flags = CSN_MAPPING_EXECUTABLE;
-    csn_status status = csn_process_maps_add_mapping(s->maps, number, &mapping, s->err);
-    if (status == CSN_E_ARGUMENT) return CSN_OK; /* a path with a NUL */
-    CSNI_TRY(status);
-    CSNI_TRY(csn_process_maps_modules(s->maps, number, &found, &count, s->err));
-    if (!count) return CSN_OK;
-    if (index) s->biases.items[number] = csn_process_module_bias(&found[0], index_base(index));
-    layout->has_bias = index || layout->part_count;
-    layout->bias = layout->part_count ? found[0].bias : s->biases.items[number];
-    return CSN_OK;
-}
-
-/* Whether an index is asked for its names. */
-static bool is_asked_for(const struct profile_location *location) {
-    return location->kind != CSN_PROFILE_AT_NAME && location->module != CSN_PROFILE_NO_MODULE &&
-           !(location->flags & CSN_PROFILE_AS_NAMED);
-}
-
-static void mark_used_modules(const struct csn_profile *p, bool *used) {
-    for (size_t i = 0; i < p->locations.count; i++)
-        if (is_asked_for(&p->locations.items[i])) used[p->locations.items[i].module] = true;
-}
-
-static csn_status add_index(struct symbolication *s, struct csn_store *store, uint32_t number, bool used) {
-    struct profile_module *module = &s->p->modules.items[number];
-    struct csn_module placed = { .name = csni_profile_str(s->p, module->path) };
-    if (used) {
-        CSNI_TRY(find_index(s, store, module, &placed.index));
-        module->is_missing = !placed.index;
-        s->counts.modules++;
-        s->counts.modules_without += !placed.index;
-        if (!placed.index && !csni_vec_push(&s->p->missing, number)) return fail_no_memory(s);
-    }
-    if (!csni_vec_push(&s->modules, placed) || !csni_vec_push(&s->biases, 0)
-        || !csni_vec_push(&s->indexed, index_layout(placed.index)))
-        return fail_no_memory(s);
-    if (!used) return CSN_OK;
-    CSNI_TRY(find_layout(s, number));
-    return find_bias(s, number, placed.index);
-}
-
-static csn_status find_modules(struct symbolication *s, struct csn_store *store) {
-    struct csn_process_maps_options options = CSN_PROCESS_MAPS_OPTIONS_INIT;
-    const size_t count = s->p->modules.count;
-    bool *used = csni_alloc_zeroed(s->p->alloc, count + 1, sizeof *used);
-    options.allocator = s->p->alloc;
-    options.max_mappings = (uint32_t)(count < UINT32_MAX - 1 ? count + 1 : UINT32_MAX);
-    csn_status status = used ? csn_process_maps_create(&options, &s->maps, s->err) : fail_no_memory(s);
-    for (size_t i = 0; status == CSN_OK && i < csn_store_given_count(store); i++)
-        status = csn_process_maps_name_image(s->maps, csn_store_given_name(store, i), csn_store_given_path(store, i), s->err);
-    if (status == CSN_OK) mark_used_modules(s->p, used);
-    s->p->missing.count = s->p->parts.count = 0;
-    for (uint32_t i = 0; status == CSN_OK && i < count; i++) status = add_index(s, store, i, used[i]);
-    csn_process_maps_destroy(s->maps);
-    s->maps = NULL;
-    csni_free(s->p->alloc, used, (count + 1) * sizeof *used);
-    return status < 0 ? status : csn_symbolicator_set_modules(s->symbolicator, s->modules.items, s->modules.count, s->err);
-}
-
 /* ---- addresses ---- */
-
-static uint64_t image_addr(const struct symbolication *s, const struct profile_location *location) {
-    const struct profile_layout *indexed = &s->indexed.items[location->module];
-    const struct profile_module *module = &s->p->modules.items[location->module];
-    const struct profile_layout *layout = &module->layout;
-    const bool is_mapped = csni_profile_is_mapped(s->p, location);
-    uint64_t value = location->value;
-    if (is_mapped && !csni_profile_counts_in_file(module)) return value - s->biases.items[location->module];
-    if (is_mapped) csni_profile_file_address(s->p, layout, value, &value);
-    if (location->kind == CSN_PROFILE_AT_OFFSET) {
-        const uint64_t addr = csn_index_offset_address(s->modules.items[location->module].index, value);
-        return csni_profile_is_offset(indexed, value) ? addr : value;
-    }
-    if (csni_profile_is_below(indexed, value)) return value + indexed->base;
-    const uint64_t bias = csn_index_link_bias(s->modules.items[location->module].index, layout->base);
-    return location->kind == CSN_PROFILE_AT_PC && value >= bias ? value - bias : value;
-}
-
-static bool has_index(const struct symbolication *s, const struct profile_location *location) {
-    return is_asked_for(location) && s->modules.items[location->module].index;
-}
 
 static bool place_before(const void *context, const void *a, const void *b) {
     const struct place *x = a, *y = b;
@@ -245,8 +55,8 @@ static csn_status list_places(struct symbolication *s) {
     for (uint32_t i = 0; i < p->locations.count; i++) {
         const struct profile_location *location = &p->locations.items[i];
         if (location->kind != CSN_PROFILE_AT_NAME) s->counts.locations++;
-        if (!has_index(s, location)) continue;
-        s->addrs[i] = image_addr(s, location);
+        if (!csni_profile_has_index(&s->modules, location)) continue;
+        s->addrs[i] = csni_profile_image_addr(&s->modules, location);
         const struct place place = { location->module, i, s->addrs[i] };
         if (!csni_vec_push(&s->places, place)) return fail_no_memory(s);
     }
@@ -377,14 +187,6 @@ static bool names_one_of(const struct symbolication *s, const struct profile_loc
     return !location->line_count;
 }
 
-/* Where no mapping tells how far a kernel was moved, its pcs may be addresses of other functions: what the input calls them shows
- * whether they are. */
-static bool may_be_elsewhere(const struct symbolication *s, const struct profile_location *location) {
-    const struct profile_module *module = &s->p->modules.items[location->module];
-    return location->kind == CSN_PROFILE_AT_PC && !module->layout.has_bias && location->value >> 63
-           && index_base(s->modules.items[location->module].index) >> 63;
-}
-
 static csn_status answer_place(struct symbolication *s, const struct place *place) {
     const struct csn_stack_answer *answer;
     struct profile_location location = s->p->locations.items[place->location];
@@ -394,7 +196,7 @@ static csn_status answer_place(struct symbolication *s, const struct place *plac
     bool is_better = false;
     if (is_named(answer)) CSNI_TRY(has_better_input(s, answer, place->location, &is_better));
     if (!is_named(answer) || is_better) return CSN_OK;
-    if (may_be_elsewhere(s, &location) && !names_one_of(s, &location, answer)) return CSN_OK;
+    if (csni_profile_may_be_elsewhere(&s->modules, &location) && !names_one_of(s, &location, answer)) return CSN_OK;
     CSNI_TRY(take_frames(s, answer, place->location, &location));
     location.flags = flags;
     s->counts.named++;
@@ -470,7 +272,7 @@ static csn_status variant_of(struct symbolication *s, uint32_t location, const s
 static struct csn_stack_frame stack_frame(const struct symbolication *s, uint32_t number, bool is_first) {
     const struct profile_location *location = &s->p->locations.items[number];
     const uint32_t flags = location->flags & ~(uint32_t)LOCATION_FOLDED, usual = is_first ? CSN_STACK_EXACT : CSN_STACK_BEFORE;
-    if (!has_index(s, location)) return (struct csn_stack_frame){ UINT64_MAX, UINT32_MAX, CSN_STACK_EXACT };
+    if (!csni_profile_has_index(&s->modules, location)) return (struct csn_stack_frame){ UINT64_MAX, UINT32_MAX, CSN_STACK_EXACT };
     return (struct csn_stack_frame){ s->addrs[number], location->module, (flags ? flags : usual) | CSN_STACK_ADDRESS };
 }
 
@@ -550,6 +352,14 @@ static csn_status show_kept_names(struct symbolication *s) {
     return CSN_OK;
 }
 
+static csn_status find_modules(struct symbolication *s, struct csn_store *store) {
+    struct profile_modules *m = &s->modules;
+    CSNI_TRY(csni_profile_find_modules(m, store));
+    s->counts.modules = m->used_count;
+    s->counts.modules_without = m->without_count;
+    return csn_symbolicator_set_modules(s->symbolicator, m->items.items, m->items.count, s->err);
+}
+
 static csn_status symbolicate(struct symbolication *s, struct csn_store *store) {
     const size_t count = s->p->locations.count + 1;
     struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
@@ -579,14 +389,13 @@ csn_status csn_profile_symbolicate(struct csn_profile *p, struct csn_store *stor
     const uint32_t unknown = options.flags & ~(uint32_t)CSN_PROFILE_MANGLED;
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown flags 0x%x for symbolicating a profile", unknown);
     struct symbolication s = { .p = p, .err = err, .mangled = options.flags & CSN_PROFILE_MANGLED };
-    s.modules.alloc = s.biases.alloc = s.indexed.alloc = p->alloc;
+    s.modules = (struct profile_modules){ .p = p, .err = err };
+    s.modules.items.alloc = s.modules.biases.alloc = s.modules.indexed.alloc = p->alloc;
     s.places.alloc = s.shown.alloc = s.frames.alloc = s.path.alloc = s.variants.alloc = p->alloc;
     s.variant_table.alloc = s.text.alloc = p->alloc;
     csn_status status = symbolicate(&s, store);
     csn_symbolicator_destroy(s.symbolicator);
-    csni_vec_deinit(&s.modules);
-    csni_vec_deinit(&s.biases);
-    csni_vec_deinit(&s.indexed);
+    csni_profile_modules_deinit(&s.modules);
     csni_vec_deinit(&s.places);
     csni_vec_deinit(&s.shown);
     csni_vec_deinit(&s.frames);
