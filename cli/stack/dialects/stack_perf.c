@@ -22,13 +22,13 @@
  * the kernel was interrupted. */
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/perf_branches.h"
+#include "stack/dialects/perf_fill.h"
 #include "stack/dialects/perf_frame.h"
 #include "stack/dialects/perf_head.h"
 #include "stack/dialects/perf_kernel.h"
 #include "stack/dialects/perf_numbers.h"
 #include "stack/dialects/perf_threads.h"
 #include "stack/lines/line_scan.h"
-#include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
 #include "stack/session/profile_sample.h"
 
@@ -502,54 +502,9 @@ static void learn_site(void *state, enum frame_site site) {
     perf->numbers.of_text = site == SITE_PC ? NUMBER_PC : NUMBER_OFFSET;
 }
 
-/* ---- writing ---- */
-
-/* "area+0x19", as -F brstacksym has it. */
-static void fill_branch(struct line_filler *f) {
-    uint32_t own = f->answer->frame_count - 1;
-    fill_part(f, 0, f->at->fill_at);
-    fill_name(f, own);
-    out_text(f->out, "+");
-    out_hex(f->out, f->answer->frames[own].offset);
-    fill_part(f, f->at->fill_end, f->text.len);
-    fill_ending(f);
-}
-
-/* As perf writes them: inlined calls first, "(inlined)" for their image. Those that perf or an earlier run wrote stay. */
-static void fill_perf(struct line_filler *f) {
-    if (f->text.len - f->at->fill_at > 2 && memcmp(f->text.ptr + f->at->fill_at, "0x", 2) == 0) {
-        fill_branch(f);
-        return;
-    }
-    if (f->at->site == SITE_SYMBOL && f->at->end) { /* of -F brstacksym, which has the name */
-        fill_part(f, 0, f->text.len);
-        fill_ending(f);
-        return;
-    }
-    if (f->at->fill_at == f->text.len && f->text.ptr[0] == '\t' && memchr(f->text.ptr + 1, '\t', f->text.len - 1)) {
-        fill_line_in_brackets(f); /* an instruction */
-        return;
-    }
-    for (uint32_t k = 0; k + 1 < f->answer->frame_count && !f->at->own_only; k++) {
-        fill_part(f, 0, f->at->fill_at);
-        if (f->at->fill_at == f->text.len) out_char(f->out, ' ');
-        fill_name(f, k);
-        out_text(f->out, " (inlined)");
-        fill_ending(f);
-    }
-    uint32_t own = f->answer->frame_count - 1;
-    fill_part(f, 0, f->at->fill_at);
-    if (f->at->fill_at == f->text.len) out_char(f->out, ' '); /* of -F ip */
-    fill_name(f, own);
-    out_text(f->out, "+");
-    out_hex(f->out, f->answer->frames[own].offset);
-    fill_part(f, f->at->fill_end, f->text.len);
-    fill_ending(f);
-}
-
 const struct stack_dialect perf_dialect = {
     .name = "perf",
     .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX, MARK_IMAGE, MARK_AT | MARK_HEX, MARK_BRANCH, MARK_PERF },
     .state_size = sizeof(struct perf_state), .read = read_perf_line, .search = search,
-    .more = read_next_branch, .address = kernel_address, .learn_site = learn_site, .fill = fill_perf
+    .more = read_next_branch, .address = kernel_address, .learn_site = learn_site, .fill = perf_fill
 };
