@@ -163,7 +163,7 @@ def raw_samples(tmp_path, path):
     """{(frames of a stack, labels): values}, how many samples, and how many locations, as pprof reads them."""
     text = go_pprof(tmp_path, "-raw", "-symbolize=none", path)
     samples, _, rest = text.split("Samples:\n")[1].partition("Locations\n")
-    frames, found = {}, {}
+    frames, found, number = {}, {}, ""
     for line in rest.split("Mappings\n")[0].splitlines():
         head = re.match(r"\s+(\d+): (0x\w+)(.*)", line)
         number = head[1] if head else number

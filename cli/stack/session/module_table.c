@@ -178,19 +178,16 @@ static bool may_be_called(const struct stack_module *module, struct csn_str name
     return !is_full_path(name) || (!module->named_in && !is_full_path(str_of(module->name)));
 }
 
-/* A list of modules tells what a process has, a line may be another one's. */
-static bool is_likelier(const struct stack_module *a, const struct stack_module *b) {
-    if (!a->named_in != !b->named_in) return !a->named_in;
-    return a->recency > b->recency;
-}
-
+/* A list of modules tells what a process has, a line may be another one's. Of those in lists, the one added last comes first. */
 static uint32_t find_by_base(const struct module_table *table, struct csn_str name) {
     const struct csn_str base = base_name_of(name);
     uint32_t i = *slot_of(table, MODULE_BY_BASE, hash_module_name(base)), found = NO_MODULE;
     for (unsigned probe = 0; i && probe < PROBES; i = table->items[i - 1].next[MODULE_BY_BASE], probe++) {
         const struct stack_module *m = &table->items[i - 1];
-        if (found != NO_MODULE && !is_likelier(m, &table->items[found])) continue;
-        if (may_be_called(m, name) && same_text(base_name_of(str_of(m->name)), base)) found = i - 1;
+        const bool is_older = found != NO_MODULE && m->named_in && m->recency < table->items[found].recency;
+        if (is_older || !may_be_called(m, name) || !same_text(base_name_of(str_of(m->name)), base)) continue;
+        if (!m->named_in) return i - 1;
+        found = i - 1;
     }
     return found;
 }
