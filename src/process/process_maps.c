@@ -350,21 +350,40 @@ csn_status csn_process_maps_find(struct csn_process_maps *maps, uint64_t pid, ui
     return give_module(maps, csni_mapping_set_find(&maps->set, pid, pc), out);
 }
 
-csn_status csn_process_maps_find_named(struct csn_process_maps *maps, uint64_t pid, struct csn_str name,
-                                       struct csn_process_module *out) {
-    enum { PROBES = 1024 }; /* of a file that is mapped more often than that */
+enum { PROBES = 1024 }; /* of a file that is mapped more often than that */
+
+static bool is_later(const struct csni_mapping *mapping, const struct csni_mapping *found) {
+    return mapping->is_executable && (!found || mapping->sequence > found->sequence);
+}
+
+/* The last one of exactly that path: those of a path and a process stand together. */
+static struct csni_mapping *find_of_path(struct csn_process_maps *maps, uint64_t pid, struct csn_str path) {
     struct csni_mapping *found = NULL;
-    const struct csn_str base = csni_path_base_name(name);
+    size_t place = csni_mapping_set_first_of(&maps->set, path, pid);
+    for (unsigned probe = 0; place < maps->set.by_name.count && probe < PROBES; place++, probe++) {
+        struct csni_mapping *mapping = csni_mapping_set_at_name(&maps->set, place);
+        if (mapping->pid != pid || !csni_str_equal(csni_mapping_path(mapping), path)) break;
+        if (is_later(mapping, found)) found = mapping;
+    }
+    return found;
+}
+
+static struct csni_mapping *find_of_base(struct csn_process_maps *maps, uint64_t pid, struct csn_str base) {
+    struct csni_mapping *found = NULL;
     size_t place = csni_mapping_set_first_named(&maps->set, base);
     for (unsigned probe = 0; place < maps->set.by_name.count && probe < PROBES; place++, probe++) {
         struct csni_mapping *mapping = csni_mapping_set_at_name(&maps->set, place);
         const struct csn_str path = csni_mapping_path(mapping);
         if (!csni_str_equal((struct csn_str){ path.ptr + mapping->name_at, path.len - mapping->name_at }, base)) break;
-        if (mapping->pid != pid || !mapping->is_executable) continue;
-        bool is_exact = csni_str_equal(path, name), was_exact = found && csni_str_equal(csni_mapping_path(found), name);
-        if (!found || is_exact > was_exact || (is_exact == was_exact && mapping->sequence > found->sequence)) found = mapping;
+        if (mapping->pid == pid && is_later(mapping, found)) found = mapping;
     }
-    return give_module(maps, found, out);
+    return found;
+}
+
+csn_status csn_process_maps_find_named(struct csn_process_maps *maps, uint64_t pid, struct csn_str name,
+                                       struct csn_process_module *out) {
+    struct csni_mapping *found = find_of_path(maps, pid, name);
+    return give_module(maps, found ? found : find_of_base(maps, pid, csni_path_base_name(name)), out);
 }
 
 uint64_t csn_process_module_bias(const struct csn_process_module *module, uint64_t image_base) {

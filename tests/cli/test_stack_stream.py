@@ -250,10 +250,11 @@ class Waiting:
 def test_a_log_that_ends_with_its_stack(callsign, indexes, args):  # noqa: F811
     """tail -f: the last stack of every dialect is written when nothing has come for a second, as it is at the end of a file."""
     running = {name: Waiting(callsign, *args, *map(str, indexes[name])) for name in SAMPLES}
+    texts = {name: text_of(name) + ("\n" if name.startswith("perf") else "") for name in SAMPLES}  # samples of perf say where they end
     for name, command in running.items():
-        command.write(text_of(name))
+        command.write(texts[name])
     for name, command in running.items():
-        wanted = callsign.run("stack", *args, *indexes[name], stdin=text_of(name)).stdout
+        wanted = callsign.run("stack", *args, *indexes[name], stdin=texts[name]).stdout
         assert command.wait_for(wanted) == wanted, name
         assert command.close() == wanted, name
 
@@ -268,3 +269,12 @@ def test_a_stack_that_goes_on_after_a_pause(callsign, indexes, name, lines):  # 
     assert command.wait_for(first) == first and wanted.startswith(first)
     command.write("".join(text[lines:]))
     assert command.wait_for(wanted) == wanted == command.close()
+
+
+def test_perf_takes_its_time_within_a_sample(callsign):
+    """A sample was two of them, each with a part of its chain, where perf read symbols for more than a second."""
+    command = Waiting(callsign, "--json", "--no-search")
+    command.write("app 7 1.5: 1 cycles:u:\n\t1139 f (/opt/app/liborders.so)\n")
+    assert command.wait_for("{}", seconds=2.5) == ""
+    command.write("\t1161 g (/opt/app/liborders.so)\n\n")
+    assert [len(json.loads(line)["frames"]) for line in command.close().splitlines()] == [2]

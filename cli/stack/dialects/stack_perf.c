@@ -503,7 +503,7 @@ static void learn_site(void *state, enum frame_site site) {
 }
 
 const struct stack_dialect perf_dialect = {
-    .name = "perf",
+    .name = "perf", .ends_in_blank = true,
     .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX, MARK_IMAGE, MARK_AT | MARK_HEX, MARK_BRANCH, MARK_PERF },
     .state_size = sizeof(struct perf_state), .read = read_perf_line, .search = search,
     .more = read_next_branch, .address = kernel_address, .learn_site = learn_site, .fill = perf_fill

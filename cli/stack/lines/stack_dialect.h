@@ -75,6 +75,7 @@ struct stack_dialect {
     const char *name;
     uint32_t marks[MARK_SETS]; /* enum line_mark; 0 ends the sets. Lines without them come only while a stack is open, or after context */
     bool is_flush;          /* its lines begin with the line: blanks before all of them, as of a mail, are none of its form */
+    bool ends_in_blank;     /* a line without text ends each stack: until then more of it comes, however long that takes */
     size_t state_size;      /* 0: it remembers nothing */
     /* Of a zeroed state; NULL: that is how it begins. */
     void (*init)(void *state, const struct stack_session *session);

@@ -128,7 +128,9 @@ static bool use_module_named(struct stack_modules *modules, struct csn_str name)
     struct module_table *table = modules->session->modules;
     if (!name.len || !stack_modules_has_maps(modules)) return true;
     module = session_find_module(modules->session, name);
-    if (module != NO_MODULE && !table->items[module].named_in) return true;
+    /* Other mappings make all modules new ones. */
+    if (module != NO_MODULE && (!table->items[module].named_in || table->items[module].is_searched)) return true;
+    if (module != NO_MODULE) table->items[module].is_searched = true;
     csn_status status = csn_process_maps_find_named(modules->maps, modules->pid, name, &found);
     /* It may have been used already, and be called otherwise by the line. */
     if (status == CSN_OK && !module_table_covers(table, found.start)) use_module(modules, &found, &module);

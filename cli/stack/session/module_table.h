@@ -16,6 +16,7 @@ struct stack_module {
     uint64_t base, first_byte;     /* of the index: its base address, and where its image begins */
     bool resolved;
     bool forgotten;           /* it had an index, which was closed: opened again where a frame needs it */
+    bool is_searched;         /* the mappings of the process were asked for its name, which a line has */
     uint64_t named_in;        /* the stack whose line named it last; 0: a list of modules has it */
     uint64_t recency;         /* larger than that of modules that were added or named before */
     uint32_t next[MODULE_KEYS]; /* module + 1 of the same slot that was added before; 0: none */

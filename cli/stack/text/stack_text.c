@@ -501,7 +501,7 @@ void stack_text_over(struct stack_text *text) {
 bool stack_text_idle(struct stack_text *text) {
     stack_text_over(text);
     const size_t current = text->current;
-    if (stack_text_has_step(text) || current == NO_DIALECT) return true;
+    if (stack_text_has_step(text) || current == NO_DIALECT || text->dialects[current]->ends_in_blank) return true;
     const bool good = continue_stack(text);
     text->current = current;
     return good;

@@ -196,6 +196,17 @@ static void test_found_by_name(void **state) {
     assert_int_equal(found.start, 0x10000);
     assert_int_equal(csn_process_maps_find_named(maps, 7, csni_str("/other/lib.so"), &found), CSN_OK);
     assert_int_equal(found.start, 0x30000);
+    for (uint64_t i = 1; i <= 3000; i++) { /* more of one name than are looked at */
+        char path[32];
+        snprintf(path, sizeof path, "/%llu/app", (unsigned long long)i);
+        add(maps, i << 24, (i << 24) + 0x1000, 0, path);
+    }
+    for (uint64_t i = 1; i <= 3000; i += 577) {
+        char path[32];
+        snprintf(path, sizeof path, "/%llu/app", (unsigned long long)i);
+        assert_int_equal(csn_process_maps_find_named(maps, 7, csni_str(path), &found), CSN_OK);
+        assert_int_equal(found.start, i << 24);
+    }
     assert_int_equal(csn_process_maps_find_named(maps, 7, csni_str("lib"), &found), CSN_NONE);
     assert_int_equal(csn_process_maps_find_named(maps, 8, csni_str("lib.so"), &found), CSN_NONE);
     assert_int_equal(csn_process_maps_find_named(maps, 7, csni_str("/no/a/"), &found), CSN_NONE);
