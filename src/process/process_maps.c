@@ -190,10 +190,13 @@ static csn_status file_address(struct csn_process_maps *maps, const struct csni_
 
 /* The file at the path, unless mappings of that path have build ids and it has another one. */
 static const struct csni_process_image *image_at(struct csn_process_maps *maps, struct csn_str path) {
-    enum { PROBES = 1024 }; /* of a file that is mapped more often than that */
+    enum { PROBES = 1024, BUILDS = 32 }; /* of a file that is mapped more often than that, or that was another one in most processes */
+    const struct csni_span any_build = { NULL, 0 };
+    const struct csni_process_image *there = csni_process_images_get(&maps->images, path, any_build);
     const struct csni_mapping *tried = NULL;
+    unsigned builds = 0;
     size_t place = maps->has_build_ids ? csni_mapping_set_first_of(&maps->set, path, 0) : maps->set.by_name.count;
-    for (unsigned probe = 0; place < maps->set.by_name.count && probe < PROBES; place++, probe++) {
+    for (unsigned probe = 0; there && place < maps->set.by_name.count && probe < PROBES && builds < BUILDS; place++, probe++) {
         const struct csni_mapping *mapping = csni_mapping_set_at_name(&maps->set, place);
         if (!csni_str_equal(csni_mapping_path(mapping), path)) break;
         const struct csni_span id = { mapping->build_id, mapping->build_id_size };
@@ -201,9 +204,9 @@ static const struct csni_process_image *image_at(struct csn_process_maps *maps, 
         const struct csni_process_image *image = csni_process_images_get(&maps->images, path, id);
         if (image) return image;
         tried = mapping;
+        builds++;
     }
-    const struct csni_span any_build = { NULL, 0 };
-    return tried ? NULL : csni_process_images_get(&maps->images, path, any_build);
+    return tried ? NULL : there;
 }
 
 csn_status csn_process_maps_file_address(struct csn_process_maps *maps, struct csn_str path, uint64_t file_off,
