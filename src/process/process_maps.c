@@ -190,7 +190,7 @@ static csn_status file_address(struct csn_process_maps *maps, const struct csni_
 
 /* The file at the path, unless mappings of that path have build ids and it has another one. */
 static const struct csni_process_image *image_at(struct csn_process_maps *maps, struct csn_str path) {
-    enum { PROBES = 1024, BUILDS = 32 }; /* of a file that is mapped more often than that, or that was another one in most processes */
+    enum { PROBES = 1024, BUILDS = 32 }; /* of a file that is mapped more often, or that was another one in most processes */
     const struct csni_span any_build = { NULL, 0 };
     const struct csni_process_image *there = csni_process_images_get(&maps->images, path, any_build);
     const struct csni_mapping *tried = NULL;
