@@ -240,3 +240,50 @@ def test_inlined_calls_with_both_numbers(callsign, tmp_path, is_pc):
     assert stack_of(callsign, text, "--no-search", "-s", tmp_path) == [("area", 0x10)]
     filled = callsign.good("stack", "--in-place", "--no-search", "-s", tmp_path, stdin=text)
     assert filled == text
+
+
+# ---- nothing tells where the module lies ----
+
+HEAD_LINE = "app 7/7 [000] 1.5: cycles:\n"
+UNPLACED = HEAD_LINE + ("\t          401196 [unknown] (/nowhere/appfix)\n\t          4011cb mid (/nowhere/appfix)\n\t          4011db mid+0x20 (/nowhere/appfix)\n"
+                        "\t    7f183b15aec5 __libc_start_main (/nowhere/libc-2.19.so)\n\n")
+NUMBERS = [("/nowhere/appfix", "0x401196"), ("/nowhere/appfix", "0x4011cb"), ("/nowhere/appfix", "0x4011db"), ("/nowhere/libc-2.19.so", "0x7f183b15aec5")]
+NO_INDEX = "there is no index for the module"
+
+
+def unplaced_frames(callsign, text, *options):
+    return json.loads(callsign.run("stack", "--json", "--no-search", *options, stdin=text).stdout)["frames"]
+
+
+def test_module_and_number_stay_without_an_index(callsign):
+    """No offset is made up for a symbol whose line has none."""
+    assert unplaced_frames(callsign, UNPLACED) == [{"module": module, "address": pc, "frames": [], "reason": NO_INDEX} for module, pc in NUMBERS]
+    done = callsign.run("stack", "--no-search", stdin=UNPLACED)
+    assert done.stdout == "app 7/7 1.5: cycles\n" + "".join(f"#{i}   {module.rsplit('/', 1)[1]} {pc}: not found: {NO_INDEX}\n"
+                                                           for i, (module, pc) in enumerate(NUMBERS))
+    assert done.stderr == f"1 stacks, 4 frames: 0 named, 4 not (4: {NO_INDEX})\n"
+    assert callsign.run("stack", "--in-place", "--no-search", stdin=UNPLACED).stdout == UNPLACED
+
+
+def test_module_and_number_stay_of_a_sample_alone(callsign):
+    text = "app 7/7 1.5: 1 cycles:     7f183b15aec5 __libc_start_main (/nowhere/libc-2.19.so)\n"
+    assert unplaced_frames(callsign, text) == [{"module": "/nowhere/libc-2.19.so", "address": "0x7f183b15aec5", "frames": [], "reason": NO_INDEX}]
+
+
+def test_numbers_that_an_index_must_not_be_asked_for(callsign, tmp_path):
+    """They are no addresses of the image, whatever it has there: nothing is made up, and nothing says that the index lacked anything."""
+    gsym_make.write(tmp_path / "libx.so.gsym", [{"start": 0x1000, "size": 0x100, "name": "inner"}], base=0)
+    gsym_make.write(tmp_path / "fixed.gsym", [{"start": 0x401000, "size": 0x100, "name": "area"}, {"start": 0x402000, "size": 0x100, "name": "main"}],
+                    base=0x400000)
+    text = HEAD_LINE + "\t    7f0000001290 [unknown] (/nowhere/libx.so)\n\t    7f0000001390 outer (/nowhere/libx.so)\n" \
+        "\t          405010 gone (/nowhere/fixed)\n\t          401010 gone (/nowhere/fixed)\n\t          402010 main+0x10 (/nowhere/fixed)\n\n"
+    frames = unplaced_frames(callsign, text, "-s", tmp_path)
+    assert frames[:4] == [{"pc": pc, "frames": [], "reason": "no module covers the address"}
+                          for pc in ("0x7f0000001290", "0x7f0000001390", "0x405010", "0x401010")]
+    assert frames[4]["frames"][0]["function"] == "main"
+
+
+@pytest.mark.parametrize("line", ["#0  0x00007f183b15aec5 in area () from /nowhere/libx.so", "#0  0x00007f183b15aec5 in ?? () from /nowhere/libx.so",
+                                  " 1# 0x00007f183b15aec5 in /nowhere/libx.so"])
+def test_module_and_number_stay_in_other_dialects(callsign, line):
+    assert unplaced_frames(callsign, line + "\n") == [{"module": "/nowhere/libx.so", "address": "0x7f183b15aec5", "frames": [], "reason": NO_INDEX}]

@@ -6,6 +6,7 @@
 #include <callsign/inspect.h>
 
 #include "stack/lines/gdb_mapping.h"
+#include "stack/lines/line_scan.h"
 
 static bool create_maps(struct stack_modules *modules) {
     const struct csn_store *store = modules->session->store;
@@ -203,6 +204,15 @@ static bool add_symbol_frame(struct stack_modules *modules, const struct line_fr
     return session_add_symbol(session, &named, frame->symbol, frame->flags);
 }
 
+/* A pc in a module of which nothing tells where it lies, and that has no index, is a number of it. A module that has one would be
+ * asked for the number, which is no address of it. Code without a name in "[heap]" or in a kernel's module is found by no index. */
+static uint32_t module_without_index(struct stack_session *session, const struct line_frame *frame) {
+    if (!frame->module.len || frame->is_unnamed || is_word(frame->module, "[unknown]")) return NO_MODULE;
+    if (!frame->symbol.len && (frame->module.ptr[0] == '[' || frame->value >> 63)) return NO_MODULE;
+    const uint32_t module = session_find_module(session, frame->module);
+    return module != NO_MODULE && session_index(session, module) ? NO_MODULE : module;
+}
+
 /* A pc that no mapping covers may be placed all the same. */
 static bool add_pc_frame(struct stack_modules *modules, const struct line_frame *frame) {
     struct stack_session *session = modules->session;
@@ -213,12 +223,8 @@ static bool add_pc_frame(struct stack_modules *modules, const struct line_frame 
     if (stack_place_pc(&modules->places, session, frame, &module, &addr))
         return session_add_frame(session, addr, module, frame->flags | CSN_STACK_ADDRESS)
                && stack_place_guessed(&modules->places, session, frame, module, addr);
-    module = frame->module.len ? session_find_module(session, frame->module) : NO_MODULE;
-    if (module != NO_MODULE && frame->symbol.len && !session_index(session, module)) {
-        const struct frame_symbol named = { .offset = frame->symbol_offset, .module = module };
-        return session_add_symbol(session, &named, frame->symbol, frame->flags);
-    }
-    return session_add_frame(session, frame->value, NO_MODULE, frame->flags)
+    module = module_without_index(session, frame);
+    return session_add_frame(session, frame->value, module, frame->flags | (module == NO_MODULE ? 0 : CSN_STACK_ADDRESS))
            && stack_place_later(&modules->places, session, frame);
 }
 
