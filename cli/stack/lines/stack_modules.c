@@ -264,8 +264,9 @@ static bool add_told_frame(struct stack_session *session, const struct line_fram
 }
 
 /* Whether a number that may be an offset in the file, which then is `addr`, is a pc: by the line's symbol, where a mapping has the
- * pc or in a program at a fixed place. That a symbol would lie there if the image was moved by whole pages tells nothing: in an index of
- * another build one function in 256 does. Nothing is learned from the end of the image, which another build has elsewhere, too. */
+ * pc or in a program at a fixed place. That a symbol would lie there if the image was moved by whole pages tells nothing: in an
+ * index of another build one function in 256 does. Nothing is learned from the end of the image, which another build has elsewhere,
+ * too. */
 static bool is_pc_by_symbol(struct stack_modules *modules, const struct stack_dialect *dialect, void *state,
                             const struct line_frame *frame, uint32_t module, uint64_t addr) {
     const struct csn_index *index = session_index(modules->session, module);
