@@ -49,21 +49,37 @@ static size_t name_end(const struct line_scan *s) {
     return at.at;
 }
 
-/* "outer + 5", "main(argc=1) at orders.c:3:5", "outer at orders.c:9:5", "hidden.cold" */
+/* " + 5" behind the whole name, of which parameters are a part: "operator new(unsigned long) + 5". */
+static bool find_offset(const struct line_scan *s, size_t *plus, struct line_scan *behind, uint64_t *out) {
+    size_t depth = 0;
+    for (size_t at = s->at; at < s->line.len; at++) {
+        const char c = s->line.ptr[at];
+        if (c == '(') depth++;
+        if (c == ')' && depth) depth--;
+        if (c != '+' || depth) continue;
+        *plus = at - 1;
+        *behind = (struct line_scan){ s->line, at - 1 };
+        if (!scan_text(behind, " + ") || !(scan_hex(behind, out) || scan_number(behind, 10, out))) continue;
+        if (scan_at_end(behind) || is_blank_char(scan_peek(behind))) return true;
+    }
+    return false;
+}
+
+/* "outer + 5", "shop::price(int) + 5", "main(argc=1) at orders.c:3:5", "outer at orders.c:9:5", "hidden.cold" */
 static void read_lldb_function(struct line_scan *s, struct line_frame *out) {
     static const char unnamed[] = "___lldb_unnamed_symbol";
-    size_t end = s->line.len, found, plus = 0;
-    struct line_scan rest = *s;
-    bool has_offset = scan_find(s, " + ", &plus);
+    size_t end = s->line.len, place = s->line.len, found, plus = 0;
+    uint64_t offset;
+    struct line_scan rest = *s, behind;
+    scan_find(s, " at ", &place);
     if (scan_find(s, "(", &found)) end = found;
-    if (scan_find(s, " at ", &found) && found < end) end = found;
+    if (place < end) end = place;
+    const bool has_offset = find_offset(s, &plus, &behind, &offset) && plus < place;
+    out->fill_end = has_offset ? behind.at : name_end(s);
     if (has_offset && plus < end) {
-        struct line_scan offset = { s->line, plus + 3 };
         end = plus;
-        out->has_symbol_offset = scan_number(&offset, 10, &out->symbol_offset);
-        out->fill_end = offset.at;
-    } else {
-        out->fill_end = name_end(s);
+        out->has_symbol_offset = true;
+        out->symbol_offset = offset;
     }
     if (scan_text(&rest, unnamed)) out->has_symbol_offset = false;
     else out->symbol = (struct csn_str){ s->line.ptr + s->at, end - s->at };
