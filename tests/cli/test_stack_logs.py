@@ -1067,13 +1067,15 @@ def test_functions_that_call_themselves(callsign, tmp_path, text, names, frames)
     assert [f["frames"][-1]["function"] for f in answer["frames"]] == ["fact"] * frames + ["main"]
 
 
-def test_functions_that_call_themselves_in_crash_reports(callsign):
+@pytest.mark.parametrize("indent", ["", "    ", "\t"], ids=["flush", "4", "tab"])
+def test_functions_that_call_themselves_in_crash_reports(callsign, indent):
     """Behind the lines of an inlined call, too: the next line of the same address is the next frame of the same stack."""
     text = ("0   orders       0x0000000104a2c1f4 square + 24 (shapes.h:2) [inlined]\n"
             "1   orders       0x0000000104a2c1f4 fact + 24 (shapes.c:6)\n"
             "2   orders       0x0000000104a2c1f4 fact + 24 (shapes.c:6)\n"
             "3   orders       0x0000000104a2c2f4 main + 24 (shapes.c:9)\n\nBinary Images:\n"
             "       0x104a28000 -        0x104a2ffff +orders arm64  <0102030405060708090a0b0c0d0e0f10> /opt/orders\n")
+    text = "".join(indent + line if line.strip() else line for line in text.splitlines(True))
     stacks = [json.loads(line) for line in callsign.run("stack", "--json", "--no-search", stdin=text).stdout.splitlines()]
     assert [[frame["address"] for frame in stack["frames"]] for stack in stacks] == [["0x41f4", "0x41f4", "0x42f4"]]
 

@@ -1,4 +1,5 @@
 """Reports in which the list of modules follows the stacks: `info proc mappings` after `bt`, glibc's "Memory map:", a crash report's images."""
+import json
 import subprocess
 
 import pytest
@@ -128,6 +129,74 @@ def test_reports_of_several_builds(callsign, indent):
     own, other = FRAMES + images(indent, own_id()), FRAMES + images(indent, OTHER)
     named = callsign.good(*args, stdin=own)
     assert callsign.good(*args, stdin=other + own + other + own) == other + named + other + named
+
+
+NO_HEAD = FRAMES[FRAMES.index("Thread 0"):]
+HEADS = {"Process": "Process:             MyApp [1]\n" + NO_HEAD, "Incident Identifier": FRAMES.replace("Header line:         of a report\n", ""), "thread": NO_HEAD}
+
+
+def moved(text):
+    """The images of another process."""
+    return text.replace("102a4", "103a4")
+
+
+@pytest.mark.parametrize("form", ["text", "JSON"])
+@pytest.mark.parametrize("lines", [0, 1, 3, 15, 16, 17, 40])
+@pytest.mark.parametrize("head", HEADS)
+def test_lists_of_reports_that_follow_each_other_closely(callsign, head, lines, form):
+    """The search for the first list ran on into the second report: both had the images of both, which lay at different places."""
+    args = ["stack", "--in-place", "--no-search", "-i", f"MyApp={DATA / 'liborders.so'}"]
+    between = "another line\n" * lines
+    own, other = HEADS[head] + images("", own_id()) + between, moved(HEADS[head] + images("", OTHER)) + between
+
+    def fill(text):
+        if form == "text":
+            return callsign.good(*args, stdin=text)
+        return json.loads(callsign.good(*args, stdin=json.dumps({"log": text}) + "\n"))["log"]
+
+    named = fill(own)
+    assert named.count("orders_load") == 1
+    assert fill(own + other) == named + other and fill(other + own) == other + named
+    assert fill(own + other + other + own) == named + other + other + named
+
+
+def test_lists_of_reports_without_any_head(callsign):
+    """A list that has the module elsewhere is not of these frames."""
+    args = ["stack", "--in-place", "--no-search", "-i", f"MyApp={DATA / 'liborders.so'}"]
+    frames = FRAMES[FRAMES.index("0   MyApp"):]
+    own, other = frames + images("", own_id()), moved(frames + images("", OTHER))
+    named = callsign.good(*args, stdin=own)
+    assert callsign.good(*args, stdin=own + other) == named + other and callsign.good(*args, stdin=other + own) == other + named
+
+
+def test_exceptions_of_reports_that_follow_each_other(callsign):
+    """iOS' "Last Exception Backtrace", before whose list of images no thread is."""
+    args = ["stack", "--in-place", "--no-search", "-i", f"MyApp={DATA / 'liborders.so'}"]
+    head = "Process:             MyApp [1]\nLast Exception Backtrace:\n"
+    own, other = (head + "(0x102a4113b 0x102a41161)\n\n" + images("", uuid) for uuid in (own_id(), OTHER))
+    other = moved(other)
+    named = callsign.good(*args, stdin=own)
+    assert named.count("orders_load at") == 1
+    assert callsign.good(*args, stdin=own + other) == named + other and callsign.good(*args, stdin=other + own) == other + named
+
+
+@pytest.mark.parametrize("lines", [0, 20])
+@pytest.mark.parametrize("indent", ["", "    "], ids=["flush", "indented"])
+def test_a_list_between_the_threads(callsign, lines, indent):
+    """It is that of the threads behind it, too, up to the next report."""
+    args = ["stack", "--in-place", "--no-search", "-i", f"MyApp={DATA / 'liborders.so'}"]
+
+    def report(load, uuid, *names):
+        first, second = (f"0   MyApp   {load + 0x1161:#018x} {name}\n1   ???   0x0000000000000010 0x0 + 16\n\n" for name in names)
+        text = f"Process:   MyApp [1]\nThread 0 Crashed:\n{first}" + images("", uuid).replace("0x102a4", f"{load >> 16:#x}") + "another line\n" * lines
+        text += f"Thread 0 crashed with ARM Thread State (64-bit):\nThread 1:\n{second}Thread 2:\n{second}"
+        return "".join(indent + line if line.strip() else line for line in text.splitlines(True))
+
+    old, new = ["___x + 9"] * 2, [f"orders_load + 9 (liborders.c:{line})" for line in (22, 22)]
+    own, other = report(0x102a40000, own_id(), *old), report(0x103a40000, OTHER, *old)
+    named = report(0x102a40000, own_id(), *new)
+    assert callsign.good(*args, stdin=own) == named
+    assert callsign.good(*args, stdin=own + other + own) == named + other + named
 
 
 def test_offsets_of_crash_reporter(callsign):

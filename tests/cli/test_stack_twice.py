@@ -143,6 +143,25 @@ def test_offsets_behind_demangled_names_of_lldb(callsign, name, offset, note):
     assert once == MAPS + f"    frame #2: 0x00007ffff7fbc161 liborders.so`orders_load at /opt/app/liborders.c:21{note}\n"
 
 
+# ---- Apple's reports ----
+
+@pytest.mark.parametrize("known", ["", " (__CFBasicHashRehash + 144)", " ((anonymous namespace)::f(int) + 3)", " (f.c:3)"])
+@pytest.mark.parametrize("note", ["", " (request 17)", " <-- request 17", " (request 17) (f.c:3)"])
+@pytest.mark.parametrize("form", ["0x1030c3000 + 4449", "liborders.so + 4449"])
+def test_names_in_brackets_of_crash_reports(callsign, form, known, note):
+    """KSCrash, github.com/kstenerud/KSCrash: the first run left the name behind the new one, the second one deleted it, and any other bracket."""
+    once = assert_once(callsign, f"0   liborders.so                  0x00000001030c4161 {form}{known}{note}\n")
+    assert once == f"0   liborders.so                  0x00000001030c4161 orders_load + 9 (liborders.c:22){note}\n"
+
+
+@pytest.mark.parametrize("note", ["", " (request 17)"])
+def test_lines_of_crash_reports_without_a_source(callsign, tmp_path, note):
+    index = gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1000, "size": 0x200, "name": "area"}], base=0)
+    text = f"0   app  0x00000001030c4161 0x1030c3000 + 4449 (old + 3){note}\n"
+    once = fill(callsign, text, "-i", index)
+    assert once == f"0   app  0x00000001030c4161 area + 353{note}\n" and fill(callsign, once, "-i", index) == once
+
+
 # ---- numbers ----
 
 GDB_COMPLETE = ("#1  0x0000555500000027 in area () at f.c:3\n#2  square () at f.c:8\n        side = 3\n"

@@ -15,6 +15,9 @@ extern const struct stack_dialect android_dialect, backward_dialect, boost_diale
 enum { DIALECT_COUNT = 37 };
 extern const struct stack_dialect *const stack_dialects[DIALECT_COUNT];
 
+/* stack_dialect.ends_list of Apple's reports. */
+bool crash_ends_list(struct csn_str line, bool behind_list);
+
 struct profile_sample;
 /* Of the state of perf_dialect: the sample that the line just read heads, of which no frame may follow. NULL: it heads none. */
 const struct profile_sample *perf_headed_sample(const void *state);

@@ -4,6 +4,7 @@
  *     0   MyApp       0x104a2c1f4 0x104a28000 + 0x41f4	// area + 0x18    CrashReporter's, of iOS
  *     0   MyApp       0x0000000104a2c1f4 square + 24 (shapes.h:2) [inlined]   symbolicated already: a call inlined into the next line's
  *     1   MyApp       0x0000000104a2c1f4 area + 24 (shapes.c:6)
+ *     0   MyApp       0x0000000104a2c1f4 0x104a28000 + 16884 (area + 24)      KSCrash's
  *     0   MyApp       0x0000000104a2c1f4 MyApp + 16884            of backtrace_symbols(): the module's name, and the offset from its start
  *     5   MyApp       0x00007fbc2752f13b                          of LLVM's tools: no name is known
  *        0x104a28000 -        0x104a2ffff +MyApp arm64  <0102...> /path/MyApp        of "Binary Images:"; of iOS without blanks
@@ -24,8 +25,9 @@ struct inlined_lines {
 
 struct crash_state {
     struct inlined_lines inlined;
-    enum { NOTHING_READ, FRAMES_FIRST, IMAGES_FIRST } order; /* of the first report */
-    bool has_images;     /* lines of a list came after the last frame */
+    enum { NOTHING_READ, FRAMES_FIRST, IMAGES_FIRST } order; /* of the first report; or its head came first */
+    uint64_t indented;   /* 1 + the number of the last line that had blanks before it: it is read again without them */
+    bool has_images;     /* of the report that is read, lines of its list were there */
 };
 
 /* What is no part of a frame's form stands behind a blank. */
@@ -58,9 +60,34 @@ static bool read_module_offset(struct line_scan *s, struct line_frame *out) {
     return true;
 }
 
-/* " (in MyApp) (shapes.c:6)" */
-static void skip_brackets(struct line_scan *s) {
-    while (has_text_at(s->line, s->at, " (")) s->at = brackets_end(s->line, s->at + 1, '(', ')');
+/* " (...)", of which `mark` and a decimal number, or '?', are the end. */
+static bool skip_bracket(struct line_scan *s, const char *mark) {
+    if (!has_text_at(s->line, s->at, " (")) return false;
+    const size_t end = brackets_end(s->line, s->at + 1, '(', ')');
+    struct line_scan at = { { s->line.ptr, end }, s->at + 2 };
+    uint64_t number;
+    for (; scan_find(&at, mark, &at.at); at.at++) {
+        struct line_scan digits = { at.line, at.at + strlen(mark) };
+        if (!scan_number(&digits, 10, &number) && !scan_char(&digits, '?')) continue;
+        if (!scan_char(&digits, ')') || !scan_at_end(&digits)) continue;
+        s->at = end;
+        return true;
+    }
+    return false;
+}
+
+/* " (in MyApp) (shapes.c:6)". Any other bracket may be somebody's note, which stays. */
+static void skip_place(struct line_scan *s) {
+    if (has_text_at(s->line, s->at, " (in ")) s->at = brackets_end(s->line, s->at + 1, '(', ')');
+    skip_bracket(s, ":");
+}
+
+/* "0x104a28000 + 16884" or "MyApp + 16884", and what is known already: " (area + 24)", " (shapes.c:6)". */
+static bool read_site(struct line_scan *s, struct line_frame *out) {
+    if (!read_image_offset(s, out) && !read_module_offset(s, out)) return false;
+    skip_bracket(s, " + ");
+    skip_place(s);
+    return true;
 }
 
 /* "area + 24", alone or before " (shapes.c:6)": the name may place an image that nothing else places. */
@@ -71,7 +98,7 @@ static bool read_name(struct line_scan *s, struct line_frame *out) {
         if (read_offset(&at, &out->symbol_offset) && end > s->at) {
             out->symbol = (struct csn_str){ s->line.ptr + s->at, end - s->at };
             out->has_symbol_offset = true;
-            skip_brackets(&at);
+            skip_place(&at);
             *s = at;
             return true;
         }
@@ -113,7 +140,7 @@ static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     if (!out->module.len || !read_address(s, &out->pc) || (!scan_blanks(s) && !scan_at_end(s))) return KIND_NONE;
     out->fill_at = s->at;
     out->value = out->pc;
-    out->site = read_image_offset(s, out) || read_module_offset(s, out) ? SITE_OFFSET : SITE_PC;
+    out->site = read_site(s, out) ? SITE_OFFSET : SITE_PC;
     const bool has_place = out->site == SITE_OFFSET || read_name(s, out);
     out->fill_end = end_of_parts(s, has_place);
     out->is_listed = true;
@@ -158,31 +185,78 @@ static enum line_kind join_inlined(struct inlined_lines *lines, struct csn_str l
     return first ? KIND_FIRST : kind;
 }
 
-/* Reports follow each other, each with its own list behind its stacks: the one before tells nothing of the next report. */
+/* Whether a report begins with the line; of one without a head it is that of the first thread, if a list came before. */
+static bool begins_report(struct csn_str line, bool behind_list) {
+    struct line_scan s = scan_on(line);
+    size_t state;
+    scan_blanks(&s);
+    if (scan_text(&s, "Process:") || scan_text(&s, "Incident Identifier:")) return true;
+    if (!behind_list || !scan_text(&s, "Thread 0") || !(scan_peek(&s) == ' ' || scan_peek(&s) == ':')) return false;
+    return !scan_find(&s, " State", &state); /* of its registers */
+}
+
+bool crash_ends_list(struct csn_str line, bool behind_list) {
+    struct line_frame frame = { .site = SITE_PC };
+    struct line_scan s = scan_on(line);
+    scan_blanks(&s);
+    return begins_report(line, behind_list) || (behind_list && read_frame(&s, &frame) == KIND_FIRST);
+}
+
+/* Reports follow each other, each with its own list behind its stacks, or between them: the one before tells nothing of the next
+ * report. */
+static void forget_images(struct crash_state *crash, struct stack_modules *modules) {
+    if (crash->order == NOTHING_READ) crash->order = FRAMES_FIRST;
+    if (crash->order == FRAMES_FIRST && crash->has_images) stack_modules_forget(modules);
+    crash->has_images = false;
+}
+
+/* The list has the module of the frame elsewhere: it is that of another process. */
+static bool is_elsewhere(const struct stack_modules *modules, const struct line_frame *frame) {
+    struct csn_process_module found;
+    if (csn_process_maps_find_named(modules->maps, 0, frame->module, &found) != CSN_OK) return false;
+    return frame->pc < found.start || frame->pc >= found.end;
+}
+
 static void note_images(struct crash_state *crash) {
     if (crash->order == NOTHING_READ) crash->order = IMAGES_FIRST;
     crash->has_images = true;
 }
 
-static void note_frame(struct crash_state *crash, struct stack_modules *modules) {
+static void note_frame(struct crash_state *crash, struct stack_modules *modules, const struct line_frame *frame) {
     if (crash->order == NOTHING_READ) crash->order = FRAMES_FIRST;
-    if (crash->order == FRAMES_FIRST && crash->has_images) stack_modules_forget(modules);
-    crash->has_images = false;
+    if (crash->has_images && !frame->number && is_elsewhere(modules, frame)) forget_images(crash, modules);
+}
+
+/* Behind blanks a row of any table looks like a frame: it has to name the image's first byte, or begin a stack with all that such a
+ * line has. */
+static bool may_begin_behind_blanks(struct csn_str line, const struct line_frame *frame) {
+    enum { FULL_DIGITS = 16 };
+    size_t end = frame->fill_at;
+    if (frame->site == SITE_OFFSET && has_text_at(line, end, "0x")) return true;
+    while (is_blank_char(line.ptr[end - 1])) end--;
+    const bool is_full = end > FULL_DIGITS + 2 && has_text_at(line, end - FULL_DIGITS - 2, "0x");
+    return !frame->number && is_full && (frame->site == SITE_OFFSET || frame->has_symbol_offset);
 }
 
 static enum line_kind read_crash_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                       struct line_frame *out) {
     struct crash_state *crash = state;
     struct line_scan s = scan_on(line);
-    bool indented = scan_blanks(&s);
+    const bool indented = scan_blanks(&s);
     struct line_scan image = s;
+    if (begins_report(line, crash->has_images)) forget_images(crash, modules);
     if (scan_peek(&s) == '0' && read_image(modules, &image) != KIND_NONE) {
         note_images(crash);
         return KIND_CONTEXT;
     }
     out->by_maps = true;
-    const enum line_kind kind = indented ? KIND_NONE : join_inlined(&crash->inlined, line, open, read_frame(&s, out), out);
-    if (kind != KIND_NONE) note_frame(crash, modules);
+    if (indented) crash->indented = modules->line + 1;
+    enum line_kind kind = indented ? KIND_NONE : read_frame(&s, out);
+    const bool goes_on = open || (crash->inlined.inlined_at && crash->inlined.inlined_at == out->pc);
+    const bool is_behind_blanks = crash->indented == modules->line + 1 && !goes_on;
+    if (kind != KIND_NONE && is_behind_blanks && !may_begin_behind_blanks(line, out)) return KIND_NONE;
+    kind = join_inlined(&crash->inlined, line, open, kind, out);
+    if (kind != KIND_NONE) note_frame(crash, modules, out);
     return kind;
 }
 
@@ -204,6 +278,7 @@ static void fill_crash(struct line_filler *f) {
     }
 }
 
-const struct stack_dialect crash_dialect = { .name = "crash", .is_flush = true, .marks = { MARK_NUMBER | MARK_HEX, MARK_START_HEX },
+const struct stack_dialect crash_dialect = { .name = "crash", .is_flush = true,
+                                             .marks = { MARK_NUMBER | MARK_HEX, MARK_START_HEX, MARK_EVENT },
                                              .state_size = sizeof(struct crash_state), .read = read_crash_line,
-                                             .fill = fill_crash };
+                                             .ends_list = crash_ends_list, .fill = fill_crash };

@@ -87,6 +87,9 @@ struct stack_dialect {
     enum search_step (*search)(void *state, struct csn_str line);
     /* The line that ended it (empty: nothing was found). NULL: `search` has noted it. */
     void (*end_search)(void *state, struct stack_modules *modules, struct csn_str found);
+    /* Of a line that comes while the list of modules of a stack is searched for: whether what follows has a list of its own.
+     * `behind_list`: lines of one came before. NULL: no line tells. */
+    bool (*ends_list)(struct csn_str line, bool behind_list);
     /* The next frame of the same line, from `from` on. False: there is none. NULL: lines have one frame. */
     bool (*more)(void *state, struct csn_str line, size_t from, struct line_frame *out);
     /* The address that a frame with SITE_ADDRESS stands for; UINT64_MAX: that is not known. NULL: its value. False: none, and the

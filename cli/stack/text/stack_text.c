@@ -426,6 +426,7 @@ static enum search_step look_at(struct stack_text *text, struct csn_str line) {
     const size_t dialect = text->searching_dialect;
     if (text->searching == SEARCH_DIALECT)
         return text->dialects[dialect]->search(text->states[dialect], without_margin(text, line));
+    if (text->dialects[dialect]->ends_list && text->dialects[dialect]->ends_list(line, text->maps_found)) return STEP_ENDS_BEFORE;
     if (is_of_list(text, line)) {
         text->maps_found++;
         text->lines_since_map = 0;
