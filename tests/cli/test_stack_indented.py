@@ -75,3 +75,39 @@ def test_a_frame_of_gdb_that_was_cut(callsign):
     """It is no frame of gfortran's, which prints the byte before the return."""
     text = "#3  0x0000000010000066 in parse_line\n"
     assert callsign.run("stack", "--in-place", "--no-search", *FIXED, stdin=text).stdout == text
+
+
+# ---- rows of tables ----
+
+@pytest.mark.parametrize("line", [
+    " 80683  280469      0      0  3  0x40014200  acpi0         acpi0", " 62201   72766      0      0  3  0x40014200                idle1",
+    "  5  name  0x40000005  f + 1", "  0  name  0x40000005  f + 1", "  5  name  0x0000000040000005  f + 1", "  0  name  0x0000000040000005  used",
+    "  (0x401139 0x401200)", "  (0x401139 0x401200 0x401300)", "(0x7f0012340000 0x7f0012350000)", "  $00401139", "$00401139  mov eax, 1"])
+def test_rows_of_tables_are_no_frames(callsign, line):
+    """The first two are of OpenBSD's ddb, `ps` (github.com/google/syzkaller, pkg/report/testdata/openbsd)."""
+    done = callsign.run("stack", "--no-search", *FIXED, stdin=f"   PID     TID\n{line}\n{line}\n\ntext\n{line}\n")
+    assert not done.stdout and "no call stacks recognized" in done.stderr
+
+
+@pytest.mark.parametrize("line", ["5   liborders.so   0x00000001030c4161 0x1030c3000 + 4449", "5   liborders.so   0x030c4161 0x30c3000 + 4449",
+                                  "0   liborders.so   0x00000001030c4161 liborders.so + 4449"])
+@pytest.mark.parametrize("indent", ["", "    ", "\t"], ids=["flush", "4", "tab"])
+def test_a_frame_of_a_crash_report_alone(callsign, line, indent):
+    done = callsign.good("stack", "--in-place", "--no-search", *BOTH, stdin=f"{indent}{line}\n")
+    assert done.startswith(indent + line.split(" 0x30c3000")[0].split(" 0x1030c3000")[0].split(" liborders.so +")[0] + " orders_load + 9 (liborders.c:2")
+
+
+@pytest.mark.parametrize("head", ["Runtime error 216 at $1000003E\n", "An unhandled exception occurred at $1000003E:\nEAccessViolation: Access violation\n"])
+@pytest.mark.parametrize("indent", ["", "    "], ids=["flush", "indented"])
+def test_errors_of_32_bit_programs_of_free_pascal(callsign, head, indent):
+    text = indented(head + "  $1000003E\n  $10000066\n", indent)
+    done = callsign.good("stack", "--in-place", "--no-search", *FIXED, stdin=text)
+    assert done.count("$1000003E (check at /opt/app/liborders.c:9") == 1 and "  $10000066 (orders_load at /opt/app/liborders.c:21)\n" in done
+
+
+@pytest.mark.parametrize("text", ["*** First throw call stack:\n(0x1000003f 0x10000066)\n", "*** Call stack at first throw:\n\n(0x1000003f 0x10000066)\n",
+                                  "Last Exception Backtrace:\n(0x1000003f 0x10000066)\n"])
+def test_exceptions_of_apple(callsign, text):
+    for indent in ("", "    "):
+        done = callsign.good("stack", "--in-place", "--no-search", *FIXED, stdin=indented(text, indent))
+        assert "0x10000066 (orders_load at /opt/app/liborders.c:21))\n" in done

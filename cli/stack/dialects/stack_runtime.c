@@ -10,6 +10,7 @@
  *       $00000000004010D6                                             Free Pascal
  *       $00000000004010D6  LOAD,  line 4 of p.pas                     complete
  *     (0x18d5cf000 0x18c2d1000 0x1029f4161)                           NSException's call stack, of Apple's systems
+ *                                                                     ("*** First throw call stack:" before it)
  *         #00 abs 00007f1af12fe160 virt 0000000000001160 _kDartIsolateSnapshotInstructions+0x160      Dart
  *
  * gfortran and Zig print the byte before the return, Free Pascal and Apple the return address, Dart and D, by version, either. */
@@ -18,6 +19,11 @@
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
 #include "ui/text_bytes.h"
+
+/* Numbers between brackets, or behind '$', may be anything: what stands before them tells. */
+struct runtime_state {
+    uint64_t call_stack, error; /* the line after the last "call stack:", and after "Runtime error 200 at $00401139" */
+};
 
 /* The frame's parts end here; only what was filled in before may stand behind them. */
 static bool ends_frame(struct line_scan *s, struct line_frame *out) {
@@ -93,12 +99,25 @@ static enum line_kind read_zig(struct csn_str line, struct line_frame *out) {
 
 /* ---- Free Pascal ---- */
 
-static enum line_kind read_pascal(struct csn_str line, bool open, struct line_frame *out) {
+static void note_error(struct runtime_state *runtime, uint64_t number, struct csn_str line) {
     struct line_scan s = scan_on(line);
+    size_t at;
+    scan_blanks(&s);
+    const bool is_error = scan_text(&s, "Runtime error ") || scan_text(&s, "An unhandled exception occurred");
+    if (is_error && scan_find(&s, " at $", &at)) runtime->error = number + 1;
+}
+
+/* 16 digits alone are an address; 8 are one in what follows an error and its message. */
+static enum line_kind read_pascal(const struct runtime_state *runtime, uint64_t number, struct csn_str line, bool open,
+                                  struct line_frame *out) {
+    enum { MESSAGE_LINES = 4 };
+    struct line_scan s = scan_on(line);
+    const bool is_told = open || (runtime->error && number - runtime->error < MESSAGE_LINES);
     size_t place;
     scan_blanks(&s);
     const size_t digits = s.at + 1;
     if (!scan_char(&s, '$') || !scan_number(&s, 16, &out->value) || (s.at - digits != 16 && s.at - digits != 8)) return KIND_NONE;
+    if (s.at - digits == 8 && !is_told) return KIND_NONE;
     struct line_scan rest = s;
     if (ends_frame(&s, out)) return finish_frame(out, open ? CSN_STACK_RETURN : 0);
     return scan_text(&rest, "  ") && scan_find(&rest, "line ", &place) && open ? KIND_INSIDE : KIND_NONE;
@@ -106,16 +125,24 @@ static enum line_kind read_pascal(struct csn_str line, bool open, struct line_fr
 
 /* ---- Apple's exceptions ---- */
 
-/* "(0x18d5cf000 0x18c2d1000)" to the end of the line, as it was filled in, too. */
-static bool is_list(struct line_scan s) {
+/* "*** First throw call stack:", "Last Exception Backtrace:" */
+static void note_call_stack(struct runtime_state *runtime, uint64_t number, struct csn_str line) {
+    if (ends_with(line, "all stack:") || ends_with(line, "all stack at first throw:") || ends_with(line, "acktrace:"))
+        runtime->call_stack = number + 1;
+}
+
+/* "(0x18d5cf000 0x18c2d1000)" to the end of the line, as it was filled in, too. Where nothing told that it comes, it has pcs of
+ * 64 bits. */
+static bool is_list(struct line_scan s, bool is_told) {
     size_t count = 0;
     uint64_t value;
     while (scan_hex(&s, &value)) {
+        if (!is_told && value <= UINT32_MAX) return false;
         scan_filled(&s);
         count++;
         if (!scan_char(&s, ' ')) break;
     }
-    return count > 1 && scan_char(&s, ')') && scan_at_end(&s);
+    return count > (is_told ? 1 : 2) && scan_char(&s, ')') && scan_at_end(&s);
 }
 
 static bool read_listed(void *state, struct csn_str line, size_t from, struct line_frame *out) {
@@ -130,9 +157,12 @@ static bool read_listed(void *state, struct csn_str line, size_t from, struct li
     return true;
 }
 
-static enum line_kind read_exception(struct csn_str line, struct line_frame *out) {
+static enum line_kind read_exception(const struct runtime_state *runtime, uint64_t number, struct csn_str line,
+                                     struct line_frame *out) {
+    enum { LINES_BETWEEN = 1 };
     struct line_scan s = scan_on(line);
-    return scan_char(&s, '(') && is_list(s) && read_listed(NULL, line, s.at, out) ? KIND_FIRST : KIND_NONE;
+    const bool is_told = runtime->call_stack && number - runtime->call_stack <= LINES_BETWEEN;
+    return scan_char(&s, '(') && is_list(s, is_told) && read_listed(NULL, line, s.at, out) ? KIND_FIRST : KIND_NONE;
 }
 
 /* ---- Dart ---- */
@@ -156,12 +186,15 @@ static enum line_kind read_dart(const struct stack_modules *modules, struct csn_
 static enum line_kind read_runtime_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                         struct line_frame *out) {
     const struct line_frame none = { .site = SITE_PC };
+    const uint64_t number = modules->line;
+    struct runtime_state *runtime = state;
     enum line_kind kind = read_fortran(line, open, out);
-    (void)state;
+    note_error(runtime, number, line);
+    note_call_stack(runtime, number, line);
     if (kind == KIND_NONE) kind = (*out = none, read_d(line, open, out));
     if (kind == KIND_NONE) kind = (*out = none, read_zig(line, out));
-    if (kind == KIND_NONE) kind = (*out = none, read_pascal(line, open, out));
-    if (kind == KIND_NONE) kind = (*out = none, read_exception(line, out));
+    if (kind == KIND_NONE) kind = (*out = none, read_pascal(runtime, number, line, open, out));
+    if (kind == KIND_NONE) kind = (*out = none, read_exception(runtime, number, line, out));
     return kind == KIND_NONE ? (*out = none, read_dart(modules, line, out)) : kind;
 }
 
@@ -172,6 +205,7 @@ static void fill_runtime(struct line_filler *f) {
 
 const struct stack_dialect runtime_dialect = {
     .name = "runtime", .is_flush = true,
-    .marks = { MARK_HASH, MARK_BRACKET_HEX, MARK_OPENING, MARK_HEX | MARK_UNKNOWN },
-    .read = read_runtime_line, .more = read_listed, .fill = fill_runtime
+    .marks = { MARK_HASH, MARK_BRACKET_HEX, MARK_OPENING, MARK_HEX | MARK_UNKNOWN, MARK_COLON, MARK_EVENT },
+    .state_size = sizeof(struct runtime_state),
+    .read = read_runtime_line, .more = read_listed, .ends_list = crash_ends_list, .fill = fill_runtime
 };
