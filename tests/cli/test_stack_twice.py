@@ -136,7 +136,7 @@ def test_inlined_calls_that_lldb_has_of_functions_without_a_source(callsign):
 
 @pytest.mark.parametrize("name", ["shop::orders_load(int)", "operator new(unsigned long)", "closure #1 in main()", "f[abi:cxx11](int)", "shop::f(int, (x)) const",
                                   "(anonymous namespace)::f()", "static App.f(x: Swift.Int) -> Swift.Int"])
-@pytest.mark.parametrize("offset, note", [("9", ""), ("0x9", ""), ("9", " [opt]"), ("9", " <-- see b + 5")])
+@pytest.mark.parametrize("offset, note", [("9", ""), ("0x9", ""), ("9", " [opt]"), ("9", ", a note"), ("9", " <-- see b + 5")])
 def test_offsets_behind_demangled_names_of_lldb(callsign, name, offset, note):
     """The offset is a part of the form; it stayed behind the place."""
     once = assert_once(callsign, MAPS + f"    frame #2: 0x00007ffff7fbc161 liborders.so`{name} + {offset}{note}\n")

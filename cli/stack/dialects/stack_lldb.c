@@ -60,7 +60,7 @@ static bool find_offset(const struct line_scan *s, size_t *plus, struct line_sca
         *plus = at - 1;
         *behind = (struct line_scan){ s->line, at - 1 };
         if (!scan_text(behind, " + ") || !(scan_hex(behind, out) || scan_number(behind, 10, out))) continue;
-        if (scan_at_end(behind) || is_blank_char(scan_peek(behind))) return true;
+        if (scan_at_end(behind) || is_blank_char(scan_peek(behind)) || scan_peek(behind) == ',') return true;
     }
     return false;
 }
