@@ -12,26 +12,13 @@
 #include "stack/dialects/dialects.h"
 #include "stack/lines/inlined_group.h"
 #include "stack/lines/line_scan.h"
+#include "stack/lines/module_offset.h"
 #include "stack/lines/stack_fill.h"
 #include "ui/text_bytes.h"
 
 struct chromium_state {
     struct inlined_group group; /* of the frame before */
 };
-
-/* "(/opt/app/liborders.so+0x1161)" at the end of the line. */
-static bool read_module_at_end(struct line_scan *s, struct line_frame *out) {
-    struct csn_str line = s->line;
-    size_t open, plus;
-    if (!line.len || line.ptr[line.len - 1] != ')' || !scan_find_last(s, '(', &open) ||
-        !scan_find_last(s, '+', &plus) || plus < open)
-        return false;
-    struct line_scan number = { line, plus + 1 };
-    if (!scan_hex(&number, &out->value) || number.at + 1 != line.len || plus == open + 1) return false;
-    out->module = (struct csn_str){ line.ptr + open + 1, plus - open - 1 };
-    out->site = SITE_LESS_BIAS;
-    return true;
-}
 
 /* "(No symbol) [0x00007FF612341139]"; a name comes with an offset. */
 static enum line_kind read_windows_frame(struct line_scan *s, struct line_frame *out) {
@@ -69,7 +56,7 @@ static enum line_kind read_chromium_line(void *state, struct stack_modules *modu
     out->value = out->pc;
     if (has_text_at(line, s.at, "in ")) return KIND_NONE; /* a sanitizer's */
     if (inlined_group_goes_on(&chromium->group, open && number, out->pc, scan_rest(&s))) return KIND_INSIDE;
-    if (!read_module_at_end(&s, out) && scan_peek(&s) != '<' && scan_peek(&s) != '(') out->symbol = scan_rest(&s);
+    if (!find_module_part(&s, out) && scan_peek(&s) != '<' && scan_peek(&s) != '(') out->symbol = scan_rest(&s);
     out->by_maps = true;
     out->flags = CSN_STACK_EITHER;
     out->fill_at = out->fill_end = line.len;

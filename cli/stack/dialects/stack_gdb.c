@@ -63,8 +63,9 @@ static bool read_program(struct gdb_state *gdb, struct csn_str line) {
 /* ---- frames of several lines ---- */
 
 /* "()", "(...)", "(text=0x555555556055 "5 boxes", ": what others have in brackets, as a sanitizer its "(/opt/app/orders+0x1461)",
- * are no arguments. The bracket is before `s`. */
-static bool begins_arguments(struct line_scan s) {
+ * are no arguments. */
+bool gdb_begins_arguments(const struct line_scan *from) {
+    struct line_scan s = *from;
     if (scan_at_end(&s) || scan_peek(&s) == ')' || scan_text(&s, "...)")) return true;
     while (!scan_at_end(&s) && !strchr(" /+()=", scan_peek(&s))) s.at++;
     return scan_peek(&s) == '=';
@@ -104,7 +105,7 @@ static void read_arguments(struct gdb_frame *frame, struct line_scan s) {
 }
 
 static bool read_bracket(struct gdb_frame *frame, struct line_scan s) {
-    if (!scan_char(&s, '(') || !begins_arguments(s)) return false;
+    if (!scan_char(&s, '(') || !gdb_begins_arguments(&s)) return false;
     frame->has_arguments = scan_peek(&s) != ')';
     read_arguments(frame, s);
     return true;

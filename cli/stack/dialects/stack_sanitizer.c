@@ -3,11 +3,14 @@
  *
  *     #1 0x5581c0de1139  (/path/app+0x1139) (BuildId: 0102...)     not symbolized
  *     #1 0x5581c0de1139 in main /src/main.cc:12:3                  symbolized
+ *     #1 0x5581c0de1139 in main                                    also "in operator delete(void*)", "in malloc _asan_rtl_"
  *     #1 main /src/main.cc:12 (app+0x1139) (BuildId: 0102...)      ThreadSanitizer
+ *        #1    0x00005581c0de1139 in main ../main.cc:12 <lib.so>+0x1139      Fuchsia
  *     0x5581c0de0000-0x5581c0df0000 /path/app 0102... (r-xp)       a line of the module map, where it is asked for */
 #include "stack/dialects/dialects.h"
 #include "stack/lines/inlined_group.h"
 #include "stack/lines/line_scan.h"
+#include "stack/lines/module_offset.h"
 #include "stack/lines/stack_fill.h"
 #include "stack/lines/stack_modules.h"
 #include "ui/text_bytes.h"
@@ -25,46 +28,9 @@ static bool has_place(struct csn_str line, size_t from) {
         s.at = colon + 1;
         if (!scan_number(&s, 10, &number)) continue;
         if (scan_char(&s, ':')) scan_number(&s, 10, &number);
-        if (scan_at_end(&s) || scan_peek(&s) == ' ') return true;
+        if (scan_at_part_end(&s)) return true;
     }
     return false;
-}
-
-/* "+0x1139)", behind which a blank or the end of the line stands: where that is, and where the bracket ends. */
-static bool find_offset(struct line_scan s, size_t *plus, size_t *end, uint64_t *value) {
-    while (scan_find(&s, "+0x", plus)) {
-        s.at = *plus + 1;
-        if (!scan_hex(&s, value) || !scan_char(&s, ')') || (!scan_at_end(&s) && !is_blank_char(scan_peek(&s)))) continue;
-        *end = s.at;
-        return true;
-    }
-    return false;
-}
-
-/* " (BuildId: 0102...)" */
-static void read_build_id(struct line_scan *s, struct build_id *out) {
-    struct line_scan id = *s;
-    size_t end;
-    if (!scan_text(&id, " (BuildId: ") || !scan_find(&id, ")", &end)) return;
-    build_id_parse((struct csn_str){ s->line.ptr + id.at, end - id.at }, out);
-    s->at = end + 1;
-}
-
-/* "(/path/app+0x1139)", and perhaps "(BuildId: ...)". The frame's parts end there. */
-static bool read_module(struct line_scan *s, struct line_frame *out) {
-    size_t plus, end;
-    if (!find_offset(*s, &plus, &end, &out->value)) return false;
-    struct line_scan build = { s->line, end };
-    read_build_id(&build, &out->id);
-    out->fill_end = build.at;
-    /* The path may hold brackets: it begins after the first " (" that is followed by what ends here. */
-    struct line_scan before = { { s->line.ptr, plus }, s->at };
-    size_t open = 0, slash;
-    if (!scan_find_last(&before, '(', &open)) return false;
-    if (scan_find(&before, "(/", &slash)) open = slash;
-    out->module = (struct csn_str){ s->line.ptr + open + 1, plus - open - 1 };
-    out->site = SITE_LESS_BIAS;
-    return out->module.len > 0;
 }
 
 /* "main + 0x9" of stack_trace_format="%n %p in %f + %o": where that ends; 0: it is none. */
@@ -75,8 +41,55 @@ static size_t symbol_offset_end(struct line_scan s) {
     return scan_hex(&s, &offset) && (scan_at_end(&s) || is_blank_char(scan_peek(&s))) ? s.at : 0;
 }
 
+/* What ends a name outside brackets: a blank, or what quotes the line. */
+static bool ends_name(const struct line_scan *s) {
+    const char c = scan_peek(s);
+    if (is_blank_char(c) || (c && strchr("\",;|\\", c))) return true;
+    return has_text_at(s->line, s->at, "</") || has_text_at(s->line, s->at, "<br");
+}
+
+/* "operator<<", "operator delete", "->": signs that are no brackets, and a blank that ends no name. */
+static void scan_signs(struct line_scan *s) {
+    if (scan_text(s, "->") || !scan_text(s, "operator")) return;
+    while (!scan_at_end(s) && strchr("<>=-", scan_peek(s))) s->at++;
+    scan_char(s, ' ');
+}
+
+/* A name of C++ or Rust, which may have blanks in brackets, behind "operator", before "const" and behind what a template returns.
+ * False: its brackets do not match, as it was cut. */
+static bool scan_name(struct line_scan *s) {
+    size_t depth = 0;
+    if (!scan_text(s, "void ") && !scan_text(s, "bool ")) scan_text(s, "int ");
+    for (scan_signs(s); !scan_at_end(s) && (depth || !ends_name(s)); scan_signs(s)) {
+        const char c = scan_peek(s);
+        if (c && strchr("<([{", c)) depth++;
+        if (c && depth && strchr(">)]}", c)) depth--;
+        s->at++;
+        if (!depth) scan_text(s, " const");
+    }
+    return !depth;
+}
+
+/* Behind a name: its file, without a line, or what stands for it. */
+static void scan_file(struct line_scan *s) {
+    struct line_scan file = *s;
+    struct csn_str word;
+    if (scan_text(s, " <unknown>") || scan_text(s, " _asan_rtl_") || !scan_char(&file, ' ')) return;
+    if (scan_peek(&file) == '/') {
+        while (!scan_at_end(&file) && !strchr(" \t\"'`,;<|\\", scan_peek(&file))) file.at++;
+        s->at = file.at;
+    } else if (scan_word(&file, &word) && scan_at_end(&file) && word.ptr[0] != '(' && memchr(word.ptr, '.', word.len - 1)) {
+        s->at = file.at; /* "url/gurl.cc" */
+    }
+}
+
+/* "closure #1 () -> () in main": more words than a name of C++ has. A note cannot be told from them, so that the line stays. */
+static bool goes_on(struct line_scan s) {
+    return scan_char(&s, ' ') && !scan_at_end(&s) && !strchr("<(", scan_peek(&s));
+}
+
 /* Without a module: where the parts of the frame end that a name replaces. */
-static size_t end_without_module(const struct line_scan *s) {
+static size_t end_without_module(const struct line_scan *s, struct line_frame *out) {
     static const char *const unknown[] = { " (<unknown module>)", " <null>", " ??:" };
     struct line_scan at = *s;
     struct csn_str name;
@@ -87,9 +100,14 @@ static size_t end_without_module(const struct line_scan *s) {
         scan_word(&place, &name);
         return place.at;
     }
-    if (!scan_text(&at, " in ")) return s->at;
+    if (!scan_text(&at, " in")) return s->at;
+    if (!scan_char(&at, ' ')) return at.at;
     const size_t end = symbol_offset_end(at);
-    return end || !scan_word(&at, &name) ? end : at.at;
+    if (end) return end;
+    const bool is_whole = scan_name(&at);
+    scan_file(&at);
+    out->is_complete = !is_whole || goes_on(at);
+    return at.at;
 }
 
 /* Whether the frame that the line before begins has this call, too. */
@@ -106,10 +124,11 @@ static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     if (!scan_blanks(s)) return KIND_NONE;
     bool has_pc = scan_hex(s, &out->pc);
     out->fill_at = has_pc ? s->at : s->at - 1;
-    out->fill_end = end_without_module(s);
+    out->fill_end = end_without_module(s, out);
     out->flags = CSN_STACK_BEFORE;
     struct line_scan named = *s;
-    if (read_module(s, out)) {
+    if (find_module_part(s, out)) {
+        out->is_complete = false;
         if (scan_text(&named, " in ")) scan_word(&named, &out->symbol);
     } else {
         if (!has_pc) return KIND_NONE;
@@ -138,31 +157,56 @@ static enum line_kind read_map(struct stack_modules *modules, struct line_scan *
     return KIND_CONTEXT;
 }
 
+/* Whether the address has as many digits as gdb fills it up to. Sanitizers have fewer. */
+static bool has_full_width(struct line_scan s) {
+    enum { FULL_WIDTH = 16 };
+    size_t digits = 0;
+    scan_text(&s, "0x");
+    while (!scan_at_end(&s) && scan_digit_value(scan_peek(&s)) < 16) s.at++, digits++;
+    return digits == FULL_WIDTH;
+}
+
+/* "f ()", "f(int) ()", "f (arg=1)" of gdb, but not "g(void () block)". */
+static bool has_gdbs_arguments(struct line_scan s) {
+    return scan_name(&s) && scan_text(&s, " (") && gdb_begins_arguments(&s);
+}
+
 /* Of "in main /src/main.cc:12": what follows the name, if anything does. */
-static bool is_symbolized(struct line_scan s, bool indented) {
+static bool is_symbolized(struct line_scan s) {
     struct line_frame module = { .site = SITE_PC };
-    struct line_scan name = s;
+    size_t at;
+    if (find_module_part(&s, &module) || has_place(s.line, s.at) || symbol_offset_end(s)) return true;
+    return scan_find(&s, " ??:", &at) || scan_find(&s, " <null>", &at) || scan_find(&s, " (<unknown module>)", &at);
+}
+
+/* " in main", perhaps with a place, after the address. `is_wide`: that is as gdb writes it. */
+static bool has_sanitizers_name(struct line_scan s, bool is_wide, bool indented) {
     struct csn_str word;
     size_t at;
+    if (!scan_text(&s, " in") || (!scan_at_end(&s) && !scan_char(&s, ' '))) return false;
     if (scan_find(&s, ") at ", &at) || scan_find(&s, ") from ", &at)) return false; /* gdb's */
-    if (read_module(&s, &module) || has_place(s.line, s.at) || symbol_offset_end(s)) return true;
-    if (scan_find(&s, " ??:", &at) || scan_find(&s, " <null>", &at) || scan_find(&s, " (<unknown module>)", &at)) return true;
-    return indented && scan_word(&name, &word) && scan_at_end(&name);
+    if (is_symbolized(s)) return true;
+    if (!is_wide) return !has_gdbs_arguments(s);
+    return indented && scan_word(&s, &word) && scan_at_end(&s);
 }
 
 /* Of a frame, after the '#'. Others print return addresses alike: LLVM's tools "#1 0x00005581c0de1139 main (/path/app+0x1139)",
  * gdb "#10 0x00005581c0de1139 in main (argc=1) at main.c:12"; and how far a line is indented tells nothing, as mails and logs have
- * any of them. Sanitizers do not fill addresses up to 16 digits: nor do versions of 2012, which had one blank before the module,
- * where Chromium has it, too, whose frames begin with the line. */
+ * any of them. Sanitizers do not fill addresses up to 16 digits, but for Fuchsia's, which has three blanks or more before them: nor
+ * do versions of 2012, which had one blank before the module, where Chromium has it, too, whose frames begin with the line. */
 static bool is_sanitizers(struct line_scan s, bool indented) {
     struct line_frame module = { .site = SITE_PC };
     uint64_t number;
     if (!scan_number(&s, 10, &number) || !scan_char(&s, ' ')) return false;
-    const bool is_old = indented && !has_text_at(s.line, s.at, "0x0000");
-    if (!scan_hex(&s, &number)) return read_module(&s, &module); /* ThreadSanitizer's */
+    if (scan_text(&s, "  ")) {
+        scan_blanks(&s);
+        return scan_hex(&s, &number) && has_sanitizers_name(s, false, indented);
+    }
+    const bool is_old = indented && !has_text_at(s.line, s.at, "0x0000"), is_wide = has_full_width(s);
+    if (!scan_hex(&s, &number)) return find_module_part(&s, &module); /* ThreadSanitizer's */
     if (has_text_at(s.line, s.at, "  (") || (is_old && has_text_at(s.line, s.at, " (")))
-        return scan_text(&s, "  (<unknown module>)") || read_module(&s, &module);
-    return scan_text(&s, " in ") && is_symbolized(s, indented);
+        return scan_text(&s, "  (<unknown module>)") || find_module_part(&s, &module);
+    return has_sanitizers_name(s, is_wide, indented);
 }
 
 static enum line_kind read_sanitizer_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
@@ -180,7 +224,7 @@ static enum line_kind read_sanitizer_line(void *state, struct stack_modules *mod
  * writes them. Without a line, the module stays. What the sanitizer symbolized itself stays, too. */
 static void fill_sanitizer(struct line_filler *f) {
     const char *const before = f->at->pc ? " in " : " ";
-    if (has_place(f->text, f->at->fill_at) || fill_is_expanded(f, before)) {
+    if (f->at->is_complete || has_place(f->text, f->at->fill_at) || fill_is_expanded(f, before)) {
         fill_numbered_line(f);
         return;
     }
