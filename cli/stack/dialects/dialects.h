@@ -17,6 +17,7 @@ extern const struct stack_dialect *const stack_dialects[DIALECT_COUNT];
 
 /* stack_dialect.ends_list of Apple's reports. */
 bool crash_ends_list(struct csn_str line, bool behind_list);
+
 struct line_scan;
 /* From behind a bracket: arguments, as gdb has them behind a name. */
 bool gdb_begins_arguments(const struct line_scan *from);
