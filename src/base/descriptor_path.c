@@ -1,8 +1,13 @@
+#define _GNU_SOURCE
 #include "base/descriptor_path.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef F_DUPFD_CLOEXEC
 
 int csni_descriptor_of_path(const char *path) {
     static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
@@ -17,3 +22,20 @@ int csni_descriptor_of_path(const char *path) {
     }
     return -1;
 }
+
+int csni_descriptor_copy(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
+
+#else /* WASI */
+
+int csni_descriptor_of_path(const char *path) {
+    (void)path;
+    return -1;
+}
+
+int csni_descriptor_copy(int descriptor) {
+    (void)descriptor;
+    errno = ENOTSUP;
+    return -1;
+}
+
+#endif

@@ -70,7 +70,7 @@ static csn_status write_to_stream(struct csn_profile *p, uint32_t format, const 
     struct stream_output stream = { .path = path };
     const struct csni_sink sink = { .write = write_stream, .context = &stream };
     const int descriptor = csni_descriptor_of_path(path);
-    do stream.fd = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC);
+    do stream.fd = descriptor >= 0 ? csni_descriptor_copy(descriptor) : open(path, O_WRONLY | O_CLOEXEC);
     while (stream.fd < 0 && errno == EINTR);
     if (stream.fd < 0) return csni_fail_os(err, errno, path);
     const csn_status status = write_to(p, format, options, sink, err);
