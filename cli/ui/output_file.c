@@ -42,17 +42,26 @@ static int open_special(struct output_file *file) {
 }
 
 /* Standard output or error, if the name is one that systems have for them: a file behind it may have been written to before, and be
- * written to after. -1: it is none. */
+ * written to after. -1: it is none, or there are no copies of descriptors, as in WASI. */
 static int standard_descriptor(const char *path) {
+#ifdef F_DUPFD_CLOEXEC
     struct stat named, own;
     if ((strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/proc/", 6) != 0) || stat(path, &named) != 0) return -1;
     for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
         if (fstat(fd, &own) == 0 && own.st_dev == named.st_dev && own.st_ino == named.st_ino) return fd;
+#else
+    (void)path;
+#endif
     return -1;
 }
 
 static int open_descriptor(struct output_file *file, int descriptor) {
+#ifdef F_DUPFD_CLOEXEC
     file->fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+#else
+    (void)descriptor;
+    errno = ENOTSUP;
+#endif
     return file->fd < 0 ? errno : 0;
 }
 
