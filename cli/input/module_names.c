@@ -24,6 +24,10 @@ static int hex_digit(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+bool build_id_equal(const struct build_id *a, const struct build_id *b) {
+    return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
 bool build_id_parse(struct csn_str text, struct build_id *out) {
     struct build_id id = { .size = 0 };
     size_t digits = 0;

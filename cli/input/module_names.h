@@ -12,6 +12,7 @@ struct build_id {
     uint8_t bytes[CSN_BUILD_ID_MAX];
     size_t size; /* 0: not known */
 };
+bool build_id_equal(const struct build_id *a, const struct build_id *b);
 /* From hexadecimal digits, dashes between them ignored; of a longer one the first bytes. False: it is none. */
 bool build_id_parse(struct csn_str text, struct build_id *out);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stack/lines/line_scan.h"
 #include "ui/growing.h"
 
 /* A module whose pcs are offsets in its file: as if that were mapped so, but for its first page, which is no code. */
@@ -38,10 +39,7 @@ void profile_frames_begin(struct profile_frames *frames) {
     frames->location_count = frames->inlined_count = 0;
 }
 
-static bool is_unknown(struct csn_str name) {
-    static const char unknown[] = "[unknown]";
-    return name.len == sizeof(unknown) - 1 && memcmp(name.ptr, unknown, name.len) == 0;
-}
+static bool is_unknown(struct csn_str name) { return is_word(name, "[unknown]"); }
 
 /* Whether the line has an offset in a file of which nothing tells where it is loaded: no index, headers or mappings. */
 static bool is_in_unknown_file(const struct profile_frames *frames, size_t number, const struct line_frame *frame) {

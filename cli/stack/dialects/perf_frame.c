@@ -1,6 +1,7 @@
 /* A place in the text of perf: a number, perhaps a symbol, perhaps an image in brackets, which may be one of the kernel. */
 #include "stack/dialects/perf_frame.h"
-#include "stack/dialects/perf_kernel.h"
+
+#include <string.h>
 
 #include <callsign/symbolicate.h>
 
@@ -14,6 +15,12 @@ bool perf_is_guest_kernel(struct csn_str module) {
 bool perf_is_kernel(struct csn_str module) {
     static const char open[] = "[kernel";
     return (module.len >= sizeof(open) - 1 && memcmp(module.ptr, open, sizeof(open) - 1) == 0) || perf_is_guest_kernel(module);
+}
+
+struct csn_str perf_kernel_module(struct csn_str image) {
+    const char *close = image.len ? memchr(image.ptr, ']', image.len) : NULL;
+    if (!perf_is_guest_kernel(image)) return CSN_STR("vmlinux");
+    return close ? (struct csn_str){ image.ptr, (size_t)(close + 1 - image.ptr) } : image;
 }
 
 void perf_frame_read_offset(struct line_frame *out) {

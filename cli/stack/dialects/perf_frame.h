@@ -34,6 +34,8 @@ struct csn_str perf_without_rest(struct csn_str line);
 /* Whether the image is the kernel, or is no image but the mark of an inlined call. */
 bool perf_is_kernel(struct csn_str module);
 bool perf_is_guest_kernel(struct csn_str module);
+/* The module of "[kernel.kallsyms]_text" or "[guest.kernel.kallsyms]". */
+struct csn_str perf_kernel_module(struct csn_str image);
 /* Whether it is the file of one, wherever it lies. */
 bool perf_is_vmlinux(struct csn_str module);
 bool perf_is_inlined(struct csn_str module);

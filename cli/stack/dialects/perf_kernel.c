@@ -13,14 +13,6 @@
 
 enum { DIFFERING_FEW = 16, DIFFERING_TOLD = 4, LOOKUP_FRAMES = 64 };
 
-static const char HOST[] = "vmlinux";
-
-struct csn_str perf_kernel_module(struct csn_str image) {
-    const char *close = image.len ? memchr(image.ptr, ']', image.len) : NULL;
-    if (!perf_is_guest_kernel(image)) return (struct csn_str){ HOST, sizeof(HOST) - 1 };
-    return close ? (struct csn_str){ image.ptr, (size_t)(close + 1 - image.ptr) } : image;
-}
-
 /* NULL: there are too many. */
 static struct perf_kernel *kernel_of(struct perf_kernels *kernels, struct csn_str name) {
     for (uint32_t i = 0; i < kernels->count; i++) {

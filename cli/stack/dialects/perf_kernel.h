@@ -26,9 +26,6 @@ struct perf_kernels {
     uint32_t count;
 };
 
-/* The module of "[kernel.kallsyms]_text" or "[guest.kernel.kallsyms]". */
-struct csn_str perf_kernel_module(struct csn_str image);
-
 /* A mapping of a kernel: "[kernel.kallsyms]_text" begins at `start`. */
 void perf_kernels_add_map(struct perf_kernels *kernels, struct csn_str image, uint64_t start);
 

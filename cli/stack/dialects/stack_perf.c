@@ -157,11 +157,10 @@ static uint64_t sample_pid(const struct perf_state *perf) {
 
 /* That of the file which the process had mapped, or of the kernel that ran. */
 static void take_build_id(const struct perf_state *perf, struct line_frame *out) {
-    static const char guest[] = "[guest";
     struct csn_process_module found;
     if (!perf->has_build_ids) return;
     if (out->module.len ? perf_is_kernel(out->module) || perf_is_vmlinux(out->module) : out->value >> 63) {
-        if (out->module.len < sizeof(guest) || memcmp(out->module.ptr, guest, sizeof(guest) - 1) != 0) out->id = perf->kernel_id;
+        if (!perf_is_guest_kernel(out->module)) out->id = perf->kernel_id;
         return;
     }
     if (csn_process_maps_find_named(perf->modules->maps, out->pid, out->module, &found) != CSN_OK) return;

@@ -38,10 +38,6 @@ static struct csn_str str_of(const char *text) {
 
 static bool same_text(struct csn_str a, struct csn_str b) { return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0; }
 
-static bool same_id(const struct build_id *a, const struct build_id *b) {
-    return a->size == b->size && (!a->size || memcmp(a->bytes, b->bytes, a->size) == 0);
-}
-
 static void free_module(struct stack_module *module) {
     free(module->name);
     free(module->index_path);
@@ -205,7 +201,7 @@ uint32_t module_table_find_build(const struct module_table *table, struct csn_st
     uint32_t i = *slot_of(table, MODULE_BY_BUILD, hash_module_build(name, id));
     for (unsigned probe = 0; i && probe < PROBES; i = table->items[i - 1].next[MODULE_BY_BUILD], probe++) {
         const struct stack_module *m = &table->items[i - 1];
-        if (same_id(&m->id, id) && same_text(str_of(m->name), name)) return i - 1;
+        if (build_id_equal(&m->id, id) && same_text(str_of(m->name), name)) return i - 1;
     }
     return NO_MODULE;
 }

@@ -139,7 +139,7 @@ static uint32_t find_build(struct stack_session *session, struct csn_str name, c
     module = module_table_find(session->modules, name);
     if (module == NO_MODULE) return NO_MODULE;
     const struct stack_module *known = &session->modules->items[module];
-    if (known->id.size == id->size && memcmp(known->id.bytes, id->bytes, id->size) == 0) return module;
+    if (build_id_equal(&known->id, id)) return module;
     if (known->id.size || known->named_in) return NO_MODULE;
     module_table_set_id(session->modules, module, id);
     session->is_stale = true;
