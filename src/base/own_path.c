@@ -1,7 +1,7 @@
 /* Components of a path, without asking the file system. */
 #include "base/own_path.h"
 
-#include <string.h>
+#include "base/core/span.h"
 
 /* The next component but "."; empty: there is none. */
 static struct csn_str next_component(struct csn_str path, size_t *at) {
@@ -16,7 +16,7 @@ static struct csn_str next_component(struct csn_str path, size_t *at) {
 
 static bool is_one_of(struct csn_str part, const char *const *names) {
     for (; *names; names++)
-        if (strlen(*names) == part.len && memcmp(*names, part.ptr, part.len) == 0) return true;
+        if (csni_str_is(part, *names)) return true;
     return false;
 }
 

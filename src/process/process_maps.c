@@ -160,9 +160,10 @@ static csn_status image_status(struct csn_process_maps *maps) {
     return failed ? CSN_E_MEMORY : CSN_OK;
 }
 
+enum { PROBES = 1024 }; /* of a file that is mapped more often than that */
+
 /* From the distance to the image's first byte in memory, in the mapping that was added first. */
 static csn_status mapped_address(const struct csn_process_maps *maps, struct csn_str path, uint64_t file_off, uint64_t *out) {
-    enum { PROBES = 1024 }; /* of a file that is mapped more often than that */
     const struct csni_mapping *found = NULL, *first = NULL;
     size_t place = csni_mapping_set_first_of(&maps->set, path, 0);
     for (unsigned probe = 0; place < maps->set.by_name.count && probe < PROBES; place++, probe++) {
@@ -190,7 +191,7 @@ static csn_status file_address(struct csn_process_maps *maps, const struct csni_
 
 /* The file at the path, unless mappings of that path have build ids and it has another one. */
 static const struct csni_process_image *image_at(struct csn_process_maps *maps, struct csn_str path) {
-    enum { PROBES = 1024, BUILDS = 32 }; /* of a file that is mapped more often, or that was another one in most processes */
+    enum { BUILDS = 32 }; /* of a file that was another one in most processes */
     const struct csni_span any_build = { NULL, 0 };
     const struct csni_process_image *there = csni_process_images_get(&maps->images, path, any_build);
     const struct csni_mapping *tried = NULL;
@@ -352,8 +353,6 @@ static csn_status give_module(struct csn_process_maps *maps, struct csni_mapping
 csn_status csn_process_maps_find(struct csn_process_maps *maps, uint64_t pid, uint64_t pc, struct csn_process_module *out) {
     return give_module(maps, csni_mapping_set_find(&maps->set, pid, pc), out);
 }
-
-enum { PROBES = 1024 }; /* of a file that is mapped more often than that */
 
 static bool is_later(const struct csni_mapping *mapping, const struct csni_mapping *found) {
     return mapping->is_executable && (!found || mapping->sequence > found->sequence);

@@ -116,14 +116,6 @@ csn_status csni_otlp_each_attribute(struct otlp_reader *r, const struct proto_fi
     return packed.failed ? csni_otlp_fail_message(r, "a list of attributes", &packed) : CSN_OK;
 }
 
-csn_status csni_otlp_take_label(struct otlp_reader *r, const struct otlp_attribute *attribute, void *context) {
-    (void)context;
-    if (attribute->label.key && attribute->label.kind != LABEL_NONE)
-        return csni_vec_push(&r->labels, attribute->label) ? CSN_OK : csni_otlp_fail_memory(r);
-    r->p->attributes_left_out++;
-    return CSN_OK;
-}
-
 void csni_otlp_leave_out(struct otlp_reader *r, const struct proto_field *field) {
     r->p->attributes_left_out += field->type == PROTO_BYTES && field->bytes.size;
 }

@@ -68,6 +68,15 @@ static csn_status add_observation(struct otlp_reader *r, struct profile_sample_r
     return CSN_OK;
 }
 
+/* Adds it to the labels, if labels can have it. */
+static csn_status take_label(struct otlp_reader *r, const struct otlp_attribute *attribute, void *context) {
+    (void)context;
+    if (attribute->label.key && attribute->label.kind != LABEL_NONE)
+        return csni_vec_push(&r->labels, attribute->label) ? CSN_OK : csni_otlp_fail_memory(r);
+    r->p->attributes_left_out++;
+    return CSN_OK;
+}
+
 static csn_status read_sample(struct otlp_reader *r, struct csni_span bytes, uint32_t type) {
     struct csni_cursor c = csni_cursor_at(bytes, false);
     struct profile_sample_row row = { .input = (uint32_t)r->p->inputs.count - 1 };
@@ -76,7 +85,7 @@ static csn_status read_sample(struct otlp_reader *r, struct csni_span bytes, uin
     r->values.count = r->times.count = r->labels.count = 0;
     while (csni_proto_next(&c, &field)) {
         if (field.number == 1 && field.type == PROTO_VARINT) stack = field.value;
-        if (field.number == 2) CSNI_TRY(csni_otlp_each_attribute(r, &field, csni_otlp_take_label, NULL));
+        if (field.number == 2) CSNI_TRY(csni_otlp_each_attribute(r, &field, take_label, NULL));
         if (field.number == 3) r->p->attributes_left_out += field.value != 0; /* a link */
         if (field.number == 4 || field.number == 5) CSNI_TRY(read_numbers(r, &field, field.number == 5));
     }

@@ -55,10 +55,6 @@ csn_status csni_otlp_read_value(struct otlp_reader *r, struct csni_span bytes, s
 typedef csn_status otlp_take(struct otlp_reader *r, const struct otlp_attribute *attribute, void *context);
 /* Calls `take` for each attribute of a repeated field of indexes, but for those of index 0. */
 csn_status csni_otlp_each_attribute(struct otlp_reader *r, const struct proto_field *field, otlp_take *take, void *context);
-/* An `otlp_take`: adds it to the labels, if labels can have it. */
-csn_status csni_otlp_take_label(struct otlp_reader *r, const struct otlp_attribute *attribute, void *context);
-/* The same of an attribute of the profile, as pprof has it. */
-csn_status csni_otlp_take_pprof(struct otlp_reader *r, const struct otlp_attribute *attribute, void *context);
 /* Texts, bytes and messages that the profile has no place for. */
 void csni_otlp_leave_out(struct otlp_reader *r, const struct proto_field *field);
 

@@ -455,7 +455,6 @@ static csn_status check_value_counts(struct pprof_reader *r) {
 static csn_status resolve_types(struct pprof_reader *r) {
     struct csn_profile *p = r->p;
     uint32_t places[PROFILE_VALUE_TYPES_MAX] = { 0 };
-    struct profile_value_type types[PROFILE_VALUE_TYPES_MAX];
     CSNI_TRY(check_value_counts(r));
     if (r->first_count.is_known && !r->types.count)
         return csni_fail(r->err, CSN_E_FORMAT, SECTION, r->first_count.off, "a sample, but no types of values are declared");
@@ -465,11 +464,9 @@ static csn_status resolve_types(struct pprof_reader *r) {
         CSNI_TRY(string_of(r, r->types.items[i].type, "a type of values", &type.type));
         CSNI_TRY(string_of(r, r->types.items[i].unit, "a unit of values", &type.unit));
         for (size_t k = 0; k < i && k < PROFILE_VALUE_TYPES_MAX; k++)
-            equal += types[k].type == type.type && types[k].unit == type.unit;
+            equal += p->value_types[places[k]].type == type.type && p->value_types[places[k]].unit == type.unit;
         CSNI_TRY(csni_profile_value_type(p, type, equal, &place, r->err));
-        if (i >= PROFILE_VALUE_TYPES_MAX) continue;
-        types[i] = type;
-        places[i] = place;
+        if (i < PROFILE_VALUE_TYPES_MAX) places[i] = place;
     }
     for (size_t i = r->first_sample; i < p->samples.count; i++) {
         int64_t *values = p->values.items + i * p->value_stride, own[PROFILE_VALUE_TYPES_MAX];
