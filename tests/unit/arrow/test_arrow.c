@@ -33,6 +33,8 @@ struct column {
     struct ArrowSchema schema;
     struct ArrowArray array;
     const void *buffers[3];
+    struct ArrowSchema *item_schema; /* of a list */
+    struct ArrowArray *item;
 };
 
 static void column_init(struct column *c, const char *format, const char *name, int64_t length, const void *validity,
@@ -42,6 +44,15 @@ static void column_init(struct column *c, const char *format, const char *name, 
     c->array = (struct ArrowArray){ .length = length, .null_count = validity ? -1 : 0, .n_buffers = bytes ? 3 : 2,
                                     .buffers = c->buffers,
                                     .release = release_array };
+}
+
+static void list_of(struct column *list, struct column *item, int64_t length, const void *validity, const void *ends) {
+    column_init(list, "+l", "", length, validity, ends, NULL);
+    list->item_schema = &item->schema;
+    list->item = &item->array;
+    list->schema.n_children = list->array.n_children = 1;
+    list->schema.children = &list->item_schema;
+    list->array.children = &list->item;
 }
 
 /* struct<module, address>, or a list of it. */
@@ -220,13 +231,8 @@ static void refused(void **state) {
     expect_refused(&c.schema, &c.array, &options, CSN_E_UNSUPPORTED, "column 'address' has 1 buffers, need 2");
     struct nested n;
     struct column list;
-    struct ArrowSchema *item_schema = &c.schema;
-    struct ArrowArray *item = &c.array;
     column_init(&c, "L", "item", 2, NULL, zero, NULL);
-    column_init(&list, "+l", "", -1, NULL, zero, NULL);
-    list.schema.n_children = list.array.n_children = 1;
-    list.schema.children = &item_schema;
-    list.array.children = &item;
+    list_of(&list, &c, -1, NULL, zero);
     expect_refused(&list.schema, &list.array, &options, CSN_E_UNSUPPORTED,
                    "the Arrow list has the length -1 and the offset 0, need >= 0");
     column_init(&n.modules, "u", "module", 1, NULL, zero, "");
@@ -353,15 +359,12 @@ static csn_status symbolicate_stacks(void *context, const struct csn_allocator *
     struct csn_symbolicator_options symbolicator_options = CSN_SYMBOLICATOR_OPTIONS_INIT;
     struct nested n;
     struct column list;
-    struct ArrowSchema out_schema = { 0 }, *item_schema = &n.outer.schema;
-    struct ArrowArray out = { 0 }, *item = &n.outer.array;
+    struct ArrowSchema out_schema = { 0 };
+    struct ArrowArray out = { 0 };
     column_init(&n.modules, "u", "module", 5, NULL, module_offsets, module_bytes);
     column_init(&n.addresses, "L", "address", 5, NULL, module_addrs, NULL);
     nest(&n, 5);
-    column_init(&list, "+l", "", 3, validity, ends, NULL);
-    list.schema.n_children = list.array.n_children = 1;
-    list.schema.children = &item_schema;
-    list.array.children = &item;
+    list_of(&list, &n.outer, 3, validity, ends);
     options.allocator = symbolicator_options.allocator = alloc;
     options.store = context;
     csn_status status = csn_symbolicator_create(&symbolicator_options, &symbolicator, NULL);
@@ -419,17 +422,14 @@ static void expect_name(struct csn_symbolicator *symbolicator, struct csn_store 
     struct csn_arrow_options options = CSN_ARROW_OPTIONS_INIT;
     struct nested n;
     struct column list;
-    struct ArrowSchema out_schema, *item_schema = &n.outer.schema;
-    struct ArrowArray out, *item = &n.outer.array;
+    struct ArrowSchema out_schema;
+    struct ArrowArray out;
     char text[128], want[128];
     options.store = store;
     column_init(&n.modules, "u", "module", 1, NULL, offsets, module);
     column_init(&n.addresses, "L", "address", 1, NULL, module_addrs, NULL);
     nest(&n, 1);
-    column_init(&list, "+l", "", 1, NULL, ends, NULL);
-    list.schema.n_children = list.array.n_children = 1;
-    list.schema.children = &item_schema;
-    list.array.children = &item;
+    list_of(&list, &n.outer, 1, NULL, ends);
     assert_int_equal(csn_symbolicate_arrow(symbolicator, &list.schema, &list.array, &options, &out_schema, &out, NULL), CSN_OK);
     put_row(out.children[0]->children[0], out.children[0]->children[1], 0, text, sizeof text);
     snprintf(want, sizeof want, "d%s+0@/src/demo.c:10", module + 1);

@@ -61,21 +61,27 @@ static const struct kernel {
     { ARM + 0x10000, { { 0, "__entry" }, { 0x1000, "do_it" } }, "_text", 0x1fff0000, 0x20000000 }
 };
 
+/* The sample as a GSYM file in `out`, which the index reads as long as it is open. */
+static struct csn_index *open_sample(struct model_sample *s, struct csn_bytes *out) {
+    struct csni_sink sink = csni_memory_sink(out);
+    struct csn_index *index;
+    assert_int_equal(model_sample_link(s), CSN_OK);
+    assert_int_equal(csni_gsym_write(&s->model, CSNI_GSYM_WRITE_V1, NULL, &sink, &s->report, NULL), CSN_OK);
+    assert_int_equal(csn_index_open_memory(out->ptr, out->size, NULL, &index, NULL), CSN_OK);
+    return index;
+}
+
 static void kernels_that_were_moved(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
         const struct kernel *kernel = &kernels[i];
         struct model_sample s;
         struct csn_bytes out = { NULL, 0, NULL };
-        struct csni_sink sink = csni_memory_sink(&out);
-        struct csn_index *index;
         model_sample_init(&s, NULL);
         s.model.image.base_address = kernel->base;
         for (size_t k = 0; k < 3 && kernel->functions[k].name; k++)
             model_sample_function(&s, kernel->base + kernel->functions[k].start, 0x10, kernel->functions[k].name);
-        assert_int_equal(model_sample_link(&s), CSN_OK);
-        assert_int_equal(csni_gsym_write(&s.model, CSNI_GSYM_WRITE_V1, NULL, &sink, &s.report, NULL), CSN_OK);
-        assert_int_equal(csn_index_open_memory(out.ptr, out.size, NULL, &index, NULL), CSN_OK);
+        struct csn_index *index = open_sample(&s, &out);
         const struct csn_str symbol = { kernel->symbol, strlen(kernel->symbol) };
         assert_int_equal(csn_index_kernel_bias(index, symbol, kernel->base + kernel->start), kernel->bias);
         csn_index_close(index);
@@ -90,14 +96,10 @@ static void places_of_images(void **state) {
         const struct image *wanted = &images[i];
         struct model_sample s;
         struct csn_bytes out = { NULL, 0, NULL };
-        struct csni_sink sink = csni_memory_sink(&out);
-        struct csn_index *index;
         model_sample_init(&s, NULL);
         s.model.image.base_address = wanted->base;
         model_sample_function(&s, wanted->first, 0x20, "first");
-        assert_int_equal(model_sample_link(&s), CSN_OK);
-        assert_int_equal(csni_gsym_write(&s.model, CSNI_GSYM_WRITE_V1, NULL, &sink, &s.report, NULL), CSN_OK);
-        assert_int_equal(csn_index_open_memory(out.ptr, out.size, NULL, &index, NULL), CSN_OK);
+        struct csn_index *index = open_sample(&s, &out);
         assert_int_equal(csn_index_image_base(index), wanted->image_base);
         assert_int_equal(csn_index_offset_address(index, wanted->offset), wanted->offset_address);
         assert_int_equal(csn_index_link_bias(index, wanted->linked_at), wanted->link_bias);

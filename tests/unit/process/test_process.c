@@ -304,6 +304,12 @@ static void test_images(void **state) {
 
 /* ---- with the image's file ---- */
 
+/* An empty one; `path` ends in XXXXXX, which are replaced. */
+static void make_file(char *path) {
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0 && close(fd) == 0);
+}
+
 /* Two segments: bytes of the file 0x0.. at 0x400000, code at 0x402000 + its offset in the file. */
 static const uint8_t image_id[20] = { 9, 8, 7 };
 static uint64_t put_image_with(const char *path, struct wire_elf_places *places, bool has_id) {
@@ -363,8 +369,7 @@ static void test_named_images(void **state) {
     (void)state;
     char path[] = "/tmp/csn-process-XXXXXX";
     static const uint8_t other_id[20] = { 9, 8, 6 };
-    int fd = mkstemp(path);
-    assert_true(fd >= 0 && close(fd) == 0);
+    make_file(path);
     struct wire_elf_places places;
     const uint64_t off = put_image_with(path, &places, true), found = 0x402000 - off;
     uint64_t addr;
@@ -401,8 +406,7 @@ static void test_headers_of_other_builds(void **state) {
     (void)state;
     char path[] = "/tmp/csn-process-XXXXXX";
     static const uint8_t other_id[20] = { 9, 8, 6 };
-    int fd = mkstemp(path);
-    assert_true(fd >= 0 && close(fd) == 0);
+    make_file(path);
     struct wire_elf_places places;
     const uint64_t off = put_image_with(path, &places, true);
     struct csn_process_maps *maps = maps_of("");
@@ -425,8 +429,7 @@ static void test_headers_of_other_builds(void **state) {
 static void test_program_headers(void **state) {
     (void)state;
     char path[] = "/tmp/csn-process-XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0 && close(fd) == 0);
+    make_file(path);
     struct wire_elf_places places;
     uint64_t off = put_image(path, &places), addr;
     struct csn_process_maps *maps = maps_of("");
@@ -511,8 +514,7 @@ static void biases_of_two(const char *path, const uint64_t starts[2], uint64_t f
 static void test_two_code_segments_in_a_page(void **state) {
     (void)state;
     char path[] = "/tmp/csn-process-XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0 && close(fd) == 0);
+    make_file(path);
     struct wire_elf_places places;
     uint32_t sections[2];
     put_image_of_two(path, &places, sections);
