@@ -247,7 +247,9 @@ def test_inlined_calls_with_both_numbers(callsign, tmp_path, is_pc):
 HEAD_LINE = "app 7/7 [000] 1.5: cycles:\n"
 UNPLACED = HEAD_LINE + ("\t          401196 [unknown] (/nowhere/appfix)\n\t          4011cb mid (/nowhere/appfix)\n\t          4011db mid+0x20 (/nowhere/appfix)\n"
                         "\t    7f183b15aec5 __libc_start_main (/nowhere/libc-2.19.so)\n\n")
-NUMBERS = [("/nowhere/appfix", "0x401196"), ("/nowhere/appfix", "0x4011cb"), ("/nowhere/appfix", "0x4011db"), ("/nowhere/libc-2.19.so", "0x7f183b15aec5")]
+TOLD = [{"module": "/nowhere/appfix", "address": "0x401196"}, {"module": "/nowhere/appfix", "address": "0x4011cb", "symbol": "mid"},
+        {"module": "/nowhere/appfix", "address": "0x4011db", "symbol": "mid", "offset": 0x20},
+        {"module": "/nowhere/libc-2.19.so", "address": "0x7f183b15aec5", "symbol": "__libc_start_main"}]
 NO_INDEX = "there is no index for the module"
 
 
@@ -255,19 +257,19 @@ def unplaced_frames(callsign, text, *options):
     return json.loads(callsign.run("stack", "--json", "--no-search", *options, stdin=text).stdout)["frames"]
 
 
-def test_module_and_number_stay_without_an_index(callsign):
+def test_module_number_and_symbol_stay_without_an_index(callsign):
     """No offset is made up for a symbol whose line has none."""
-    assert unplaced_frames(callsign, UNPLACED) == [{"module": module, "address": pc, "frames": [], "reason": NO_INDEX} for module, pc in NUMBERS]
+    assert unplaced_frames(callsign, UNPLACED) == [{**frame, "frames": [], "reason": NO_INDEX} for frame in TOLD]
     done = callsign.run("stack", "--no-search", stdin=UNPLACED)
-    assert done.stdout == "app 7/7 1.5: cycles\n" + "".join(f"#{i}   {module.rsplit('/', 1)[1]} {pc}: not found: {NO_INDEX}\n"
-                                                           for i, (module, pc) in enumerate(NUMBERS))
+    places = ["appfix 0x401196", "appfix 0x4011cb mid", "appfix 0x4011db mid+0x20", "libc-2.19.so 0x7f183b15aec5 __libc_start_main"]
+    assert done.stdout == "app 7/7 1.5: cycles\n" + "".join(f"#{i}   {place}: not found: {NO_INDEX}\n" for i, place in enumerate(places))
     assert done.stderr == f"1 stacks, 4 frames: 0 named, 4 not (4: {NO_INDEX})\n"
     assert callsign.run("stack", "--in-place", "--no-search", stdin=UNPLACED).stdout == UNPLACED
 
 
-def test_module_and_number_stay_of_a_sample_alone(callsign):
+def test_module_number_and_symbol_stay_of_a_sample_alone(callsign):
     text = "app 7/7 1.5: 1 cycles:     7f183b15aec5 __libc_start_main (/nowhere/libc-2.19.so)\n"
-    assert unplaced_frames(callsign, text) == [{"module": "/nowhere/libc-2.19.so", "address": "0x7f183b15aec5", "frames": [], "reason": NO_INDEX}]
+    assert unplaced_frames(callsign, text) == [{**TOLD[3], "frames": [], "reason": NO_INDEX}]
 
 
 def test_numbers_that_an_index_must_not_be_asked_for(callsign, tmp_path):
@@ -283,7 +285,9 @@ def test_numbers_that_an_index_must_not_be_asked_for(callsign, tmp_path):
     assert frames[4]["frames"][0]["function"] == "main"
 
 
-@pytest.mark.parametrize("line", ["#0  0x00007f183b15aec5 in area () from /nowhere/libx.so", "#0  0x00007f183b15aec5 in ?? () from /nowhere/libx.so",
-                                  " 1# 0x00007f183b15aec5 in /nowhere/libx.so"])
-def test_module_and_number_stay_in_other_dialects(callsign, line):
-    assert unplaced_frames(callsign, line + "\n") == [{"module": "/nowhere/libx.so", "address": "0x7f183b15aec5", "frames": [], "reason": NO_INDEX}]
+@pytest.mark.parametrize("line, named", [("#0  0x00007f183b15aec5 in area () from /nowhere/libx.so", {"symbol": "area"}),
+                                         ("#0  0x00007f183b15aec5 in ?? () from /nowhere/libx.so", {}),
+                                         (" 1# 0x00007f183b15aec5 in /nowhere/libx.so", {}),
+                                         ("/nowhere/libx.so(area+0x19) [0x7f183b15aec5]", {"symbol": "area", "offset": 0x19})])
+def test_module_number_and_symbol_stay_in_other_dialects(callsign, line, named):
+    assert unplaced_frames(callsign, line + "\n") == [{"module": "/nowhere/libx.so", "address": "0x7f183b15aec5", **named, "frames": [], "reason": NO_INDEX}]

@@ -224,6 +224,11 @@ static bool add_pc_frame(struct stack_modules *modules, const struct line_frame 
         return session_add_frame(session, addr, module, frame->flags | CSN_STACK_ADDRESS)
                && stack_place_guessed(&modules->places, session, frame, module, addr);
     module = module_without_index(session, frame);
+    if (module != NO_MODULE && frame->symbol.len) {
+        const struct frame_symbol named = { .offset = frame->symbol_offset, .pc = frame->value, .module = module,
+                                            .is_offset_unknown = !frame->has_symbol_offset };
+        return session_add_symbol(session, &named, frame->symbol, frame->flags);
+    }
     return session_add_frame(session, frame->value, module, frame->flags | (module == NO_MODULE ? 0 : CSN_STACK_ADDRESS))
            && stack_place_later(&modules->places, session, frame);
 }
@@ -258,7 +263,8 @@ static bool read_file_offset(struct stack_modules *modules, struct csn_str path,
 
 /* The index of its module has something else at the frame's address. */
 static bool add_told_frame(struct stack_session *session, const struct line_frame *frame, uint32_t module) {
-    const struct frame_symbol named = { .offset = frame->symbol_offset, .module = module, .is_elsewhere = true };
+    const struct frame_symbol named = { .offset = frame->symbol_offset, .module = module, .is_elsewhere = true,
+                                        .is_offset_unknown = !frame->has_symbol_offset };
     if (!frame->symbol.len) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
     return session_add_symbol(session, &named, frame->symbol, frame->flags);
 }

@@ -1,4 +1,4 @@
-/* The functions that a text names for frames without an address: their module has no index, or not one function of that name. */
+/* The functions that a text names for frames without an address in an index: their module has none, or not one function of that name. */
 #ifndef CALLSIGN_CLI_FRAME_SYMBOLS_H
 #define CALLSIGN_CLI_FRAME_SYMBOLS_H
 
@@ -8,9 +8,11 @@ struct frame_symbol {
     size_t frame;             /* in its stack */
     size_t name_at, name_size;
     uint64_t offset;          /* in the function */
+    uint64_t pc;              /* 0: the text has none, or the index has something else there */
     uint32_t module;          /* of the session */
     uint32_t same_name;       /* functions of that name in the module's index */
     bool has_index;
+    bool is_offset_unknown;   /* the text names the function alone */
     bool is_elsewhere;        /* the index is not of the module's build, or nothing proves that it is: the name is all there is */
 };
 

@@ -230,9 +230,13 @@ static void put_text_symbol(struct stack_output *output, const struct stack_sess
     const char *module = module_name(session, symbol->module);
     if (module) out_safe(output->out, base_name_of((struct csn_str){ module, strlen(module) }));
     if (module) out_char(output->out, ' ');
+    if (symbol->pc) out_hex(output->out, symbol->pc);
+    if (symbol->pc) out_char(output->out, ' ');
     put_name(output, frame_symbol_name(&session->frame_symbols, symbol));
-    out_char(output->out, '+');
-    out_hex(output->out, symbol->offset);
+    if (!symbol->is_offset_unknown) {
+        out_char(output->out, '+');
+        out_hex(output->out, symbol->offset);
+    }
     out_text(output->out, ": not found: ");
     put_symbol_reason(output->out, symbol);
     if (is_unreliable(session, frame)) out_text(output->out, unreliable_mark);
@@ -342,9 +346,10 @@ static void put_json_symbol(struct stack_output *output, const struct stack_sess
                             const struct frame_symbol *symbol, struct json_out *json) {
     const char *module = module_name(session, symbol->module);
     if (module) json_member_text(json, "module", module);
+    if (symbol->pc) json_member_hex(json, "address", symbol->pc);
     json_key(json, "symbol");
     json_str(json, name_text(output->names, frame_symbol_name(&session->frame_symbols, symbol)));
-    json_member_number(json, "offset", symbol->offset);
+    if (!symbol->is_offset_unknown) json_member_number(json, "offset", symbol->offset);
     json_key(json, "frames");
     json_begin_array(json);
     json_end_array(json);
