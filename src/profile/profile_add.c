@@ -408,6 +408,10 @@ static bool is_added_up(const struct csn_profile *p, const struct profile_sample
     return !(p->flags & CSN_PROFILE_EVERY_SAMPLE || (p->flags & CSN_PROFILE_UNIX_TIMES && row->time_ns));
 }
 
+bool csni_profile_merges_inputs(const struct csn_profile *p, const struct profile_sample_row *row) {
+    return p->flags & CSN_PROFILE_MERGE_INPUTS && is_added_up(p, row);
+}
+
 bool csni_profile_relabel_sample(struct csn_profile *p, size_t i, uint32_t labels) {
     struct profile_sample_row *row = &p->samples.items[i];
     if (row->labels == labels) return true;
@@ -463,8 +467,8 @@ csn_status csn_profile_add_sample(struct csn_profile *p, const struct csn_profil
     if (!p->value_count && !sample->value_count) CSNI_TRY(count_samples(p, err));
     if (sample->value_count > p->value_count) return fail_number(err, "value type", sample->value_count - 1, p->value_count);
     if (!p->inputs.count) CSNI_TRY(csn_profile_begin_input(p, CSN_STR(""), err));
-    if (!(p->flags & CSN_PROFILE_MERGE_INPUTS) || p->flags & CSN_PROFILE_EVERY_SAMPLE) row.input = (uint32_t)p->inputs.count - 1;
     if (!(p->flags & CSN_PROFILE_EVERY_SAMPLE)) row.time_ns = 0; /* of whatever clock: no Unix time */
+    if (!csni_profile_merges_inputs(p, &row)) row.input = (uint32_t)p->inputs.count - 1;
     if (csni_profile_keeps_threads(p)) {
         struct profile_thread thread = { .pid = sample->pid, .tid = sample->tid };
         CSNI_TRY(csni_profile_string(p, sample->process, &thread.process, err));

@@ -75,7 +75,7 @@ static csn_status merge_samples(struct merge *m) {
         struct profile_sample_row row = p->samples.items[from + i];
         memcpy(own, p->values.items + (from + i) * p->value_stride, size);
         row.stack = new_number(row.stack, m->before.nodes, m->nodes);
-        if (p->flags & CSN_PROFILE_MERGE_INPUTS && !row.time_ns) row.input = 0;
+        if (csni_profile_merges_inputs(p, &row)) row.input = 0;
         int64_t *values = csni_profile_sample(p, &row, m->err);
         if (!values) return m->err ? m->err->code : CSN_E_MEMORY;
         for (uint32_t k = 0; k < p->value_stride; k++) p->sums_cut += !csni_profile_add_value(&values[k], own[k]);

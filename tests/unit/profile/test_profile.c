@@ -629,6 +629,38 @@ static void inputs_share(void **state) {
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) assert_true(test_allocator_sweep(merge_one, &flags[i], 0) > 10);
 }
 
+/* The page of two inputs, with all their samples. */
+static void write_page_of_two(const struct csn_bytes *input, uint32_t flags, struct csn_bytes *page) {
+    struct csn_profile_options options = CSN_PROFILE_OPTIONS_INIT;
+    struct csn_profile *p;
+    options.flags = flags;
+    assert_int_equal(csn_profile_create(&options, &p, NULL), CSN_OK);
+    for (int i = 0; i < 2; i++) {
+        struct memory_input memory = { input->ptr, input->size, 64 };
+        const struct csn_str name = i ? CSN_STR("second") : CSN_STR("first");
+        assert_int_equal(csn_profile_read(p, CSN_PROFILE_DETECT, name, read_memory, &memory, NULL), CSN_OK);
+    }
+    assert_int_equal(csn_profile_write(p, CSN_PROFILE_HTML, NULL, page, NULL), CSN_OK);
+    csn_profile_destroy(p);
+}
+
+/* Samples that are not added up stay those of their inputs. */
+static void every_sample_keeps_its_input(void **state) {
+    struct csn_bytes input, apart, merged;
+    struct csn_profile *p;
+    (void)state;
+    assert_int_equal(create_filled(NULL, 0, &p), CSN_OK);
+    assert_int_equal(csn_profile_write(p, CSN_PROFILE_PPROF, NULL, &input, NULL), CSN_OK);
+    csn_profile_destroy(p);
+    write_page_of_two(&input, CSN_PROFILE_EVERY_SAMPLE, &apart);
+    write_page_of_two(&input, CSN_PROFILE_EVERY_SAMPLE | CSN_PROFILE_MERGE_INPUTS, &merged);
+    assert_int_equal(merged.size, apart.size);
+    assert_memory_equal(merged.ptr, apart.ptr, apart.size);
+    csn_bytes_free(&input);
+    csn_bytes_free(&apart);
+    csn_bytes_free(&merged);
+}
+
 static csn_status symbolicate_one(void *context, const struct csn_allocator *alloc) {
     struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
     struct csn_profile_counts counts;
@@ -716,6 +748,7 @@ int main(void) {
         cmocka_unit_test(legacy_out_of_memory), cmocka_unit_test(weights_with_fractions),
         cmocka_unit_test(locations_with_inlined_calls),
         cmocka_unit_test(attributes_and_texts), cmocka_unit_test(inputs_share),
+        cmocka_unit_test(every_sample_keeps_its_input),
         cmocka_unit_test(writing_can_be_stopped),
         cmocka_unit_test(inflating_a_source), cmocka_unit_test(samples_without_types), cmocka_unit_test(locations_as_named),
     };
