@@ -1,5 +1,6 @@
 """Accelerators stored in an index: the same answers, in every reader, and what the command says of them."""
 import json
+import os
 import shutil
 import struct
 import subprocess
@@ -122,7 +123,7 @@ def test_llvm_does_not_mind(shapes, pair):
 
 @pytest.mark.parametrize("form", ["gsym", "gsym-v2"])
 def test_gsymtool_does_not_mind(shapes, pair, form):
-    tool = shutil.which("gsymtool") or shutil.which("gsymtool", path="/root/.cargo/bin")
+    tool = shutil.which("gsymtool") or shutil.which("gsymtool", path=os.path.expanduser("~/.cargo/bin"))
     if not tool:
         pytest.skip("gsymtool is not installed (cargo install gsym-rs)")
     for address in addresses_of(shapes)[380:420:7]:

@@ -1,5 +1,6 @@
 """Inlined calls that name no file are frames like others; only what they name is missing."""
 import json
+import os
 import shutil
 import subprocess
 
@@ -67,7 +68,7 @@ def test_explain_counts_them(callsign, nested):
 
 
 def test_gsymtool_shows_them(nested):
-    tool = shutil.which("gsymtool") or shutil.which("gsymtool", path="/root/.cargo/bin")
+    tool = shutil.which("gsymtool") or shutil.which("gsymtool", path=os.path.expanduser("~/.cargo/bin"))
     if not tool:
         pytest.skip("gsymtool is not installed (cargo install gsym-rs)")
     text = subprocess.run([tool, "--color", "never", "lookup", nested, "0x1005"], capture_output=True, text=True, check=True).stdout

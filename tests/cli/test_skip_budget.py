@@ -52,6 +52,9 @@ def test_missing_tools(tmp_path):
     assert count(tmp_path, "cli-sample", "run.xml", text)[1] == [
         "FAIL  cli-sample test_sample::test_left_out[1]: an unexpected skip: perf is not installed", "1 1 0"]
     assert count(tmp_path, "cli-sample", "run.xml", text, CALLSIGN_WITHOUT="go perf")[1][-1] == "1 0 1"
+    text = JUNIT.format(reason="crates.io cannot be reached, or cargo is too old")
+    assert count(tmp_path, "engines", "run.xml", text)[1][-1] == "1 1 0"
+    assert count(tmp_path, "engines", "run.xml", text, CALLSIGN_WITHOUT="PyPI crates.io")[1][-1] == "1 0 1"
     text = JUNIT.format(reason="not installed: clang++-22, dwz")
     assert count(tmp_path, "cli-sample", "run.xml", text, CALLSIGN_WITHOUT="dwz")[1][-1] == "1 1 0"
     assert count(tmp_path, "cli-sample", "run.xml", text, CALLSIGN_WITHOUT="dwz clang++-22")[1][-1] == "1 0 1"
