@@ -70,7 +70,17 @@ def lookups(results):
                      *[f"{times(rival / plain)} / {times(rival / fast)}" if rival else "-" for rival in (llvm, symcache)]])
     return condition(results) + markdown(
         ["addresses", "callsign, ns", "with accelerator, ns", "LLVM's reader, ns", "symcache, ns",
-         "faster than LLVM: plain / accelerator", "than symcache: plain / accelerator"], rows) + unequal_finds(results)
+         "faster than LLVM: plain / accelerator", "than symcache: plain / accelerator"], rows) + fewer_addresses(results) + unequal_finds(results)
+
+
+def fewer_addresses(results):
+    """Readers that get a part of the addresses: a sentence below the table."""
+    told = next((line for line in results["commands"]["lookup"] if line.startswith("by-byte, ") and "LLVM GsymReader" in line), None)
+    if not told:
+        return ""
+    made = next(line for line in results["commands"]["lookup"] if line.startswith("bench_addresses "))
+    by_function, by_byte, first = map(int, (*re.search(r" (\d+)\|(\d+) ", made).groups(), re.search(r"first (\d+) of", told)[1]))
+    return f"\nBy function, all have {by_function:,} addresses; by byte {by_byte:,}, but LLVM's reader only the first {first:,} of these.\n"
 
 
 def unequal_finds(results):
@@ -87,7 +97,7 @@ def goals(results):
         reached = "plain" if plain >= goal else "with accelerator" if fast >= goal else "no"
         rows.append([f"{row['input']}, {row['addresses'].replace('-', ' ')}", f"{row['what']}: {row['rival']}", times(plain),
                      times(fast), f"{goal}x", reached])
-    return condition(results) + markdown(["addresses", "what is read: rival", "plain", "accelerator", "goal", "reached"], rows, left=2)
+    return condition(results) + markdown(["addresses", "what is read: rival", "plain", "accelerator", "goal", "reached"], rows, left=2) + fewer_addresses(results)
 
 
 def processes(results):
@@ -150,11 +160,11 @@ def one_address(results):
     rows = []
     for name in results["sizes"]:
         ms = {row["tool"]: row["wall_s"] * 1e3 for row in results["process"] if row["input"] == name}
-        rows.append([name, f"{ms['floor']:.2f}", f"{ms['callsign']:.2f}", times(ms["callsign"] / ms["floor"]), f"{ms['callsign, stored']:.2f}",
-                     f"{ms['callsign --version']:.2f}", f"{ms['llvm-gsymutil']:.1f}", times(ms["llvm-gsymutil"] / ms["callsign"])])
+        rows.append([name, f"{ms['floor']:.2f}", f"{ms['callsign']:.2f}", f"{ms['callsign'] / ms['floor']:.2f}x", f"{ms['callsign, stored']:.2f}",
+                     f"{ms['callsign, stored'] / ms['floor']:.2f}x", f"{ms['callsign --version']:.2f}", f"{ms['llvm-gsymutil']:.1f}", times(ms["llvm-gsymutil"] / ms["callsign"])])
     return condition(results) + markdown(
         ["one address", "a program that does no more, ms", "callsign lookup, ms", "of that program's time", "with a stored accelerator, ms",
-         "callsign --version, ms", "llvm-gsymutil, ms", "faster"], rows)
+         "of that program's time", "callsign --version, ms", "llvm-gsymutil, ms", "faster"], rows)
 
 
 def many_files(results):
@@ -193,12 +203,13 @@ def headline(results):
     """The README's: conversion alone."""
     rows, all_rows = [], results["convert"]
     for name in dict.fromkeys(row["input"] for row in all_rows):
-        cells = []
+        cells, memory = [], []
         for threads in (1, 2):
             ours, llvm = (by(all_rows, input=name, threads=threads, tool=tool) for tool in ("callsign", "llvm-gsymutil"))
             cells += [f"{ours['wall_s']:.2f} s", times(llvm["wall_s"] / ours["wall_s"])]
-        rows.append([name, *cells, f"1/{llvm['peak_mb'] / ours['peak_mb']:.1f}", f"{ours['output_bytes'] / llvm['output_bytes']:.2f}"])
-    return markdown(["against llvm-gsymutil", "1 thread", "faster", "2 threads", "faster", "memory", "index size"], rows)
+            memory.append(f"1/{llvm['peak_mb'] / ours['peak_mb']:.1f}")
+        rows.append([name, *cells, " and ".join(memory), f"{ours['output_bytes'] / llvm['output_bytes']:.2f}"])
+    return markdown(["against llvm-gsymutil", "1 thread", "faster", "2 threads", "faster", "memory, 1 and 2 threads", "index size"], rows)
 
 
 def lookup_headline(results):
@@ -209,6 +220,20 @@ def lookup_headline(results):
                              ("callsign, strings read", "callsign, accelerator strings read", "LLVM GsymReader, strings read"))
         rows.append([name, f"{plain:,.0f} ns", times(llvm / plain), f"{fast:,.0f} ns", times(llvm / fast)])
     return markdown(["one lookup, against LLVM's reader", "from the file", "faster", "with an accelerator in memory", "faster"], rows)
+
+
+def growth(results):
+    """What twice the input takes, by what grows: averages over the doublings, and the largest of them."""
+    groups = {"translation units": results["units"], **results["shapes"]}
+    rows = []
+    for name, steps in groups.items():
+        peaks = [row["peak_mb"] if "peak_mb" in row else row["threads"]["1"]["peak_mb"] for row in steps]
+        counts = [row["instructions"] for row in steps]
+        rows.append([name, f"{(counts[-1] / counts[0]) ** (1 / (len(steps) - 1)):.2f}", f"{max(b / a for a, b in zip(counts, counts[1:])):.2f}",
+                     f"{(peaks[-1] / peaks[0]) ** (1 / (len(steps) - 1)):.2f}"])
+    facts = results["machine"]
+    note = f"{facts['date']}, commit {facts['commit']}, {facts['versions']['callsign']}: `{results['command']}`.\n\n"
+    return note + markdown(["twice the input of", "times the instructions, average", "largest of the doublings", "times the memory, average"], rows)
 
 
 def first_backtrace(results):
@@ -509,7 +534,7 @@ def profiles(results):
 TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, many_files, stacks, headline,
                                 lookup_headline, first_backtrace, differences, lineless, zoo, demangled, stand_ins, merged, server,
                                 store_at_scale, spark_runs, spark_growth, spark_cost, clickhouse,
-                                fuzzing, fuzz_coverage, check_times, remote, profiles)}
+                                fuzzing, fuzz_coverage, check_times, remote, profiles, growth)}
 
 
 def render(match):
