@@ -80,7 +80,7 @@ help:
 	@echo "make demo          installs what the build needs (Debian), builds, shows the main job on a small program"
 	@echo "make check         installs what the tests need, then the tests of the release build"
 	@echo "make check-builds  the tests under AddressSanitizer, on a big-endian machine and on Windows"
-	@echo "make check-full    both with every case, more sanitizers, every other machine, fuzzing (more than an hour)"
+	@echo "make check-full    all cases but some under sanitizers, more sanitizers, every other machine, fuzzing (more than an hour)"
 	@echo "make check-engines bindings, web page, Spark, ClickHouse, DuckDB and Polars, from their registries"
 	@echo "make check-corpus  checks on real input: glibc, the Linux kernel, Ceph (fetched once, some 3 GB)"
 	@echo "make bench         times conversion and lookup against the rivals that are installed (QUICK=1: a minute)"

@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+from long_tests import SANITIZED_ONE_IN
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CALLSIGN = os.environ.get("CALLSIGN", str(ROOT / "build/release/callsign"))
 COMMANDS = ("convert", "lookup", "stack", "explain", "dump", "verify", "diff", "stats", "accelerate", "embed", "extract", "dialects", "cache", "find", "udf", "profile", "store", "serve")
@@ -78,18 +80,27 @@ def test_man_page_is_well_formed(page):
 
 
 def limits():
-    """Rows of SECURITY.md's table: (constant, value)."""
+    """Rows of SECURITY.md's table: (value, constant, files)."""
     text = (ROOT / "SECURITY.md").read_text().partition("## Limits")[2]
-    return re.findall(r"^\| [^|]+ \| `([^`]+)` \| `(\w+)` \|", text, re.M)
+    return [(value, name, re.findall("`([^`]+)`", files)) for value, name, files in re.findall(r"^\| [^|]+ \| `([^`]+)` \| `(\w+)` \| ([^|]+) \|", text, re.M)]
 
 
 def test_security_limits_are_those_of_the_code():
-    code = "\n".join(path.read_text() for folder in ("src", "include", "server", "cli") for path in sorted((ROOT / folder).rglob("*.[ch]")))
+    """In each file that a row names: several constants have one name, and a match in another file would say nothing."""
     rows = limits()
-    assert len(rows) >= 25
-    wrong = [(name, value) for value, name in rows
-             if not re.search(rf"\b{name} = {re.escape(value)}(?=[,;\s}}])", code)]
+    assert len(rows) >= 40 and all(files for _, _, files in rows)
+    wrong = [(name, value, file) for value, name, files in rows for file in files
+             if not re.search(rf"\b{name} = {re.escape(value)}(?=[,;\s}}])", (ROOT / file).read_text())]
     assert not wrong
+    assert {("1 << 20", "src/symbolicate/symbolicator.c"), ("1 << 16", "cli/commands/cmd_stack.c")} == \
+        {(value, *files) for value, name, files in rows if name == "DEFAULT_MAX_FRAMES"}
+
+
+def test_security_limits_name_every_file_with_the_same_constant():
+    """A second constant of that name and value is a part of the limit, or would change unseen."""
+    code = {str(path.relative_to(ROOT)): path.read_text() for folder in ("src", "include", "server", "cli") for path in sorted((ROOT / folder).rglob("*.[ch]"))}
+    for value, name, files in limits():
+        assert sorted(files) == sorted(path for path, text in code.items() if re.search(rf"\b{name} = {re.escape(value)}(?=[,;\s}}])", text)), name
 
 
 def test_parts_of_stats_are_described(callsign, shapes_index):
@@ -118,3 +129,25 @@ def test_headers_name_no_version_to_come():
     for path in sorted((ROOT / "include/callsign").glob("*.h")):
         for major, minor in re.findall(r"Since (\d+)\.(\d+)", path.read_text()):
             assert (int(major), int(minor)) <= version, path.name
+
+
+def test_what_sanitizers_leave_out_is_said():
+    """SECURITY.md and CONTRIBUTING.md told that make check-full runs every case."""
+    security, contributing = (" ".join((ROOT / name).read_text().split()) for name in ("SECURITY.md", "CONTRIBUTING.md"))
+    names = {name.partition("::")[2]: step for name, step in SANITIZED_ONE_IN.items()}
+    assert sorted(names.values()) == [0, 24]
+    for name, step in names.items():
+        assert (f"23 of 24 cases of `{name}`" if step else f"all others but `{name}`") in security
+    assert "but of two tests that would take a sanitizer's build an hour (`SANITIZED_ONE_IN`, there) none and one case in 24" in contributing
+    script = (ROOT / "scripts/check").read_text()
+    assert "--one-in=4 -m 'not plain_build and not long_with_sanitizers'" in script and "cases=(--sanitized -m 'not plain_build')" in script
+    assert "with every case" not in (ROOT / "Makefile").read_text() and "check-builds with every case" not in contributing
+
+
+def test_one_limit_of_columns():
+    """.editorconfig, CONTRIBUTING.md and .clang-format name one, and the code keeps it but for a line in 500."""
+    limit = re.search(r"^max_line_length = (\d+)$", (ROOT / ".editorconfig").read_text(), re.M)[1]
+    for name in ("CONTRIBUTING.md", ".clang-format"):
+        assert f"120 columns, up to {limit} " in (ROOT / name).read_text(), name
+    lines = [len(line) for folder in ("src", "include", "server", "cli") for path in (ROOT / folder).rglob("*.[ch]") for line in path.read_text().splitlines()]
+    assert sum(size > int(limit) for size in lines) < len(lines) / 500
