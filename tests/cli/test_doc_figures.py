@@ -131,6 +131,16 @@ def test_opening_is_bounded_by_what_was_measured():
     assert [page for page in ("README.md", "docs/performance.md") if "takes microseconds" in words(page)] == []
 
 
+def test_requests_of_a_first_lookup_are_those_of_the_result_file():
+    rows = results_of("remote", words("docs/symbols.md"))["inputs"]["ceph-osd"]["remote layout"].values()
+    assert max(row["bytes"]["max"] for row in rows) == 512 << 10 and max(row["requests"]["max"] for row in rows) == 6
+    within = sum(count for row in rows for requests, count in row["requests"]["counts"].items() if int(requests) <= 5)
+    assert (within, sum(row["addresses"] for row in rows)) == (999, 1000)
+    assert "takes at most 512 KiB, and five requests but for one in a thousand, which takes six" in words("man/callsign-accelerate.1")
+    assert "takes at most 512 KiB and hardly ever more than five requests" in words("man/callsign-convert.1")
+    assert "of 1,000 addresses of ceph-osd's index 999 take at most 5 requests of one range each and one takes 6" in words("CHANGELOG.md")
+
+
 def test_growth_is_that_of_the_result_file():
     """Also what is about twice: no average is above the limit of bench/growth --check, and no memory doubles."""
     text = words("docs/performance.md")
