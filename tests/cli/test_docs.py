@@ -151,3 +151,22 @@ def test_one_limit_of_columns():
         assert f"120 columns, up to {limit} " in (ROOT / name).read_text(), name
     lines = [len(line) for folder in ("src", "include", "server", "cli") for path in (ROOT / folder).rglob("*.[ch]") for line in path.read_text().splitlines()]
     assert sum(size > int(limit) for size in lines) < len(lines) / 500
+
+
+def changes():
+    """Entries of CHANGELOG.md, each in one line."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    return [" ".join(entry.split()) for entry in re.findall(r"^- (.*(?:\n  .*)*)", text, re.M)]
+
+
+def test_measurements_in_the_changelog_say_where_they_are_from():
+    """A time that something took, or a share that was saved: the commit in brackets, or a result file."""
+    measured = [entry for entry in changes() if re.search(r"\b(?:took|takes?|now) (?:\d[\d.,]* (?:s|ms|seconds|MB|GB)\b|[\d.]+ where )|\b\d+ % fewer\b|\(\d+ s\b", entry)]
+    assert len(measured) > 3
+    assert [entry[:120] for entry in measured if not re.search(r"\b[0-9a-f]{8}\b|bench/results/", entry)] == []
+
+
+def test_nothing_stands_twice_in_the_changelog():
+    sentences = [sentence.rstrip(".") for entry in changes() for sentence in re.split(r"(?<=[.;]) ", entry) if len(sentence) > 45]
+    assert len(sentences) > 500
+    assert sorted({sentence for sentence in sentences if sentences.count(sentence) > 1}) == []
