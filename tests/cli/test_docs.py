@@ -170,3 +170,27 @@ def test_nothing_stands_twice_in_the_changelog():
     sentences = [sentence.rstrip(".") for entry in changes() for sentence in re.split(r"(?<=[.;]) ", entry) if len(sentence) > 45]
     assert len(sentences) > 500
     assert sorted({sentence for sentence in sentences if sentences.count(sentence) > 1}) == []
+
+
+def test_porting_names_files_that_have_what_it_says():
+    """A row with a function and a file: the file has the function."""
+    text = (ROOT / "docs/porting.md").read_text().partition("## Portability problems")[2]
+    rows = [(re.findall(r"`([a-z_]\w+)`", what), re.findall(r"`([\w/]+\.[ch])`", where)) for what, where in re.findall(r"^\| ([^|]+) \| ([^|]+) \|", text, re.M)]
+    rows = [(functions, files) for functions, files in rows if functions and files]
+    assert len(rows) >= 5
+    for functions, files in rows:
+        for file in files:
+            code = next(path for path in (ROOT / file, ROOT / "src" / file) if path.is_file()).read_text()
+            assert any(name in code for name in functions), (functions, file)
+
+
+def test_porting_lists_what_not_every_system_has():
+    text = (ROOT / "docs/porting.md").read_text()
+    code = "\n".join(path.read_text() for folder in ("src", "server", "cli") for path in (ROOT / folder).rglob("*.[ch]"))
+    called = set(re.findall(r"\w+(?=\()", re.sub(r"/\*.*?\*/", "", code, flags=re.S)))
+    names = ("sched_getaffinity", "memfd_create", "memmem", "memrchr", "fopencookie", "asprintf", "secure_getenv", "dl_iterate_phdr", "mincore", "getrandom",
+             "sync_file_range", "qsort_r", "strchrnul", "mremap", "pipe2", "accept4", "copy_file_range", "statx", "posix_fadvise", "reallocarray", "mempcpy",
+             "process_vm_readv", "eventfd", "timerfd_create", "signalfd", "renameat2", "explicit_bzero", "gettid", "program_invocation_short_name")
+    used = [name for name in names if name in called]
+    assert len(used) > 8
+    assert [name for name in used if f"`{name}" not in text] == []
