@@ -10,7 +10,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "bench/doc_tables.py"
-TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+TEXTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = sorted(str(path.relative_to(ROOT)) for path in TEXTS if "<!-- table " in path.read_text(encoding="utf-8"))
 
 
@@ -34,11 +34,40 @@ def test_pages_with_figures_have_tables():
 
 
 def test_result_files_that_pages_name():
-    """Each is there; each that is there for a table of today is named."""
-    named = {name for path in TEXTS for name in re.findall(r"bench/results/([0-9a-z.-]+\.[a-z]+)", path.read_text(encoding="utf-8"))}
-    assert len(named) > 15
-    for name in named:
-        assert (ROOT / "bench/results" / name).is_file(), name
+    """Each is there, and each that is there is named, itself or as the text that the same run wrote."""
+    named = {name for path in TEXTS for pattern in (r"bench/results/([0-9a-z.-]+\.[a-z]+)", r"`(\d{4}-\d\d-\d\d-[a-z-]+\.[a-z]+)`")
+             for name in re.findall(pattern, path.read_text(encoding="utf-8"))}
+    assert len(named) > 30
+    there = {path.name for path in (ROOT / "bench/results").iterdir()}
+    assert sorted(named - there) == []
+    stems = {name.rpartition(".")[0] for name in named}
+    assert sorted(name for name in there if name.rpartition(".")[0] not in stems) == []
+
+
+def test_prose_has_figures_of_result_files():
+    """Where a sentence names a value of a file, or no table cell could hold it."""
+    text = words("docs/server-at-scale.md")
+    results = json.loads((ROOT / re.search(r"\(`kb_of_an_open_index` in (bench/results/\S+\.json)\)", text)[1]).read_text())
+    assert f"An open index takes {results['memory']['kb_of_an_open_index']} KB" in text
+    sizes = results_of("sizes", words("docs/performance.md"))["sizes"]
+    assert f"{sizes['ceph-osd']['Breakpad, by callsign'] / 1e6:.1f} now" in words("docs/formats/breakpad.md")
+    profiles = words("docs/profiles.md")
+    assert "samply" in json.dumps(results_of("profiles", profiles)["results"]) or "which the machine below did not have" in profiles
+
+
+def test_answers_that_were_not_compared_are_not_told_to_be():
+    text = words("docs/engines.md")
+    alone = {row["what"].split()[0] for row in results_of("spark_runs", text)["runs"] if row.get("master") == "spark" and row.get("same_answers") is None
+             and row["what"].startswith(("symbolic", "addr2line"))}
+    assert alone == {"symbolic's", "addr2line"}
+    assert "those of `symbolic` and addr2line are not" in text and "compares all answers" not in text
+
+
+def test_killed_servers_lost_nothing():
+    text = words("docs/server.md")
+    results = json.loads((ROOT / re.search(r"`bench/run-kills --save`, (bench/results/\S+\.json)", text)[1]).read_text())
+    assert results["lost"] == results["half"] == []
+    assert f"of {results['begun']:,} uploads in which {results['kills']} kills fell, {results['acknowledged']:,} were answered" in text
 
 
 def test_an_edited_figure_is_found(tmp_path):
@@ -187,3 +216,28 @@ def test_speed_of_logs_is_that_of_the_result_file():
     said = [*map(int, re.findall(r"\b\d{3}\b", text.partition("passes `callsign stack --in-place` at ")[2].partition("; memory")[0]))]
     assert len(said) == 8 and said[:2] == [min(largest.values()), max(largest.values())]
     assert set(said) <= set(largest.values())
+
+
+def test_the_log_of_breakpad_files_says_what_its_files_say():
+    """Each file that a paragraph names, with the load and the factors of all threads; those of an earlier commit's file are not compared."""
+    text = words("docs/performance-log.md")
+    passages = re.findall(r"load of ([\d.]+) before(?:, [a-z ]+)?(?:, (?:five|since)[^(]*|\), since[^(]*)\(`(\d{4}-\d\d-\d\d-breakpad\.json)`[^)]*\), all threads: ([^;:]*?)(?:\. |; )(?![0-9])", text)
+    assert len(passages) == 4
+    for load, name, said in passages:
+        results = json.loads((ROOT / "bench/results" / name).read_text())
+        assert float(load) == round(results["machine"]["load_before"], 1), name
+        numbers = [*map(float, re.findall(r"\d+\.\d+", said))]
+        rows = [row for row in results["rows"] if row["tool"] == "callsign"]
+        assert len(numbers) == 2 * len(rows) == 8, (name, said)
+        for faster, memory, row in zip(numbers[::2], numbers[1::2], rows):
+            assert abs(faster - row["faster"]) <= 0.051 and abs(memory - row["memory"]) <= 0.0051, (name, row["input"])
+
+
+def test_the_log_counts_workloads_and_sizes_as_they_are():
+    text = words("docs/performance-log.md")
+    budgets = [line for line in (ROOT / "bench/instruction-budgets.txt").read_text().splitlines() if line and not line.startswith("#")]
+    assert len(budgets) == 12 and "compares twelve workloads with the budgets" in text
+    sizes = json.loads((ROOT / re.search(r"`bench/sizes` \(`(bench/results/[\d.a-z-]+)`", text)[1]).read_text())["sizes"].values()
+    for what, said in (("the same without STACK records", "dump_syms 2.3.9's Breakpad files"), ("Breakpad, by callsign", "our own")):
+        factors = "{:.1f}, {:.1f} and {:.1f}".format(*(of[what] / of["index"] for of in sizes))
+        assert f"{factors} times smaller than {said}" in text
