@@ -77,8 +77,8 @@ func (index *Index) release() {
 	}
 }
 
-// Open opens an index (GSYM, BSYM), a program that contains one, or any program or debug file, which is then converted in memory. Opening
-// an index takes microseconds, whatever its size. The file must not shrink while it is open: replace it by renaming. options may be nil.
+// Open opens an index (GSYM, BSYM), a program that contains one, or any program or debug file, which is then converted in memory. An
+// index is mapped, and nothing is built, whatever its size. The file must not shrink while it is open: replace it by renaming. options may be nil.
 func Open(path string, options *IndexOptions) (*Index, error) {
 	if options == nil {
 		options = &IndexOptions{}

@@ -21,7 +21,7 @@ static const struct option_spec options[] = {
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct accelerate_values, threads),
       .max = 1024, .value_name = "N", .help = "number of threads (default 0: one per core)" },
     { .name = "remote-layout", .kind = OPTION_FLAG, .offset = offsetof(struct accelerate_values, remote_layout),
-      .help = "for a file that is read from a server: a first lookup takes\nat most five requests, the file is a little larger" },
+      .help = "for a file that is read from a server: a first lookup takes\nfive requests, hardly ever six; the file is a little larger" },
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct accelerate_values, quiet),
       .help = "print errors only: no summary" },
 };

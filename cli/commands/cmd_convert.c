@@ -65,7 +65,7 @@ static const struct option_spec options[] = {
     { .name = "accelerate", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, accelerate),
       .help = "--to gsym, gsym-v2: store decoded answers in the file, which\nmake lookups faster and which other readers ignore" },
     { .name = "remote-layout", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, remote_layout),
-      .help = "--accelerate for a file that is read from a server: a first\nlookup takes at most five requests" },
+      .help = "--accelerate for a file that is read from a server: a first\nlookup takes five requests, hardly ever six" },
     { .name = "strict", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, strict),
       .help = "fail if anything is dropped or damaged" },
     { .name = "max-inflate", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, max_inflate), .min = 1,

@@ -85,8 +85,8 @@ enum {
                                      * is open and other readers ignore (docs/formats/gsym.md). An index that is converted keeps its
                                      * table of names then. Not with segment_size */
     CSN_CONVERT_REMOTE_LAYOUT = 64, /* CSN_CONVERT_ACCELERATE, with names and inlined calls once more beside the blocks that need them:
-                                     * a first lookup by csn_index_open_remote() takes at most 5 requests and 512 KB.
-                                     * Files of C++ become a tenth larger */
+                                     * a first lookup by csn_index_open_remote() takes 512 KiB at most, and 5 requests (1 in 1,000 of
+                                     * ceph-osd takes 6). Files of C++ become a tenth larger */
     CSN_CONVERT_NAME_TABLE = 16     /* GSYM versions 1 and 2: add a table of names for csn_index_find_name(), 8 bytes for each
                                      * name, which other readers ignore. Not with segment_size */
 };

@@ -32,7 +32,7 @@ class Index:
     accelerator_bytes: memory limit of a decoded copy that makes lookups several times faster; 0 means none. Not for URLs.
     arch: the image of a universal Mach-O file, such as "arm64".
 
-    Raises Error if the file cannot be read. Opening an index takes microseconds, whatever its size. Use it in a `with` statement
+    Raises Error if the file cannot be read. Opening an index maps it and builds nothing, whatever its size. Use it in a `with` statement
     or call close(). Any number of threads may use it.
     """
 

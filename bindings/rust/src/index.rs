@@ -40,7 +40,7 @@ const FIRST_FRAMES: usize = 16;
 
 impl Index {
     /// Opens an index (GSYM, BSYM), a program that contains one, or any program or debug file, which is then converted in memory.
-    /// Opening an index takes microseconds, whatever its size. The file must not shrink while it is open: replace it by renaming.
+    /// Opening an index maps it and builds nothing, whatever its size. The file must not shrink while it is open: replace it by renaming.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::open_with(path, &IndexOptions::default())
     }
