@@ -206,6 +206,7 @@ enum csn_event {
     CSN_EVENT_UNREAD_DEBUG_INFO,     /* dropped: debug information of a form that is not read (STABS) */
     CSN_EVENT_DAMAGED_MEMBER,        /* dropped: a member of an archive that is missing (thin archives) or damaged */
     CSN_EVENT_UNREAD_MEMBER,         /* dropped: a member of an archive that is no object file, or one of another machine */
+    CSN_EVENT_FUNCTION_PAST_END,     /* clipped to the last address, past which the function would end */
     CSN_EVENT_COUNT,
     CSN_EVENT_CAPACITY = 64              /* size of the report's table, which stays when events are added */
 };

@@ -262,3 +262,18 @@ void csni_batch_note(struct csni_batch_writer *w, enum csn_event event, const ch
     if (copy) w->note_examples[event] = (struct csn_str){ copy, size };
     else w->failed = true;
 }
+
+static void note_clipped(struct csni_batch_writer *w, enum csn_event event, uint64_t line, uint64_t start, uint64_t size) {
+    const char *why = event == CSN_EVENT_FUNCTION_PAST_END ? ", it would end past the last address" : "";
+    char place[40] = "";
+    if (line) snprintf(place, sizeof place, "line %llu: ", (unsigned long long)line);
+    csni_batch_note(w, event, "%s0x%llx has 0x%llx bytes%s", place, (unsigned long long)start, (unsigned long long)size, why);
+}
+
+uint32_t csni_batch_clip_size(struct csni_batch_writer *w, uint64_t line, uint64_t start, uint64_t size) {
+    const uint64_t most = UINT64_MAX - start;
+    if (size > UINT32_MAX) note_clipped(w, CSN_EVENT_FUNCTION_TOO_LARGE, line, start, size);
+    else if (size > most) note_clipped(w, CSN_EVENT_FUNCTION_PAST_END, line, start, size);
+    if (size > most) size = most;
+    return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+}

@@ -180,6 +180,10 @@ void csni_batch_commit_inlines(struct csni_batch_writer *w, size_t nodes, size_t
 void csni_batch_add_call_site(struct csni_batch_writer *w, uint64_t return_off, uint32_t flags);
 void csni_batch_add_pattern(struct csni_batch_writer *w, uint32_t string); /* to the last call site */
 
+/* How much is kept of a function, which has less than 4 GiB and ends by the last address. Notes what is cut, with the line of a
+ * text if it is not 0. */
+uint32_t csni_batch_clip_size(struct csni_batch_writer *w, uint64_t line, uint64_t start, uint64_t size);
+
 /* Counts an event. The text of the first one is kept as its example; `format` may be NULL. */
 void csni_batch_note(struct csni_batch_writer *w, enum csn_event event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

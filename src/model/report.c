@@ -59,6 +59,7 @@ static const struct {
     [CSN_EVENT_UNREAD_DEBUG_INFO] = { "unread-debug-information", CSN_CLASS_DROPPED, false },
     [CSN_EVENT_DAMAGED_MEMBER] = { "damaged-member", CSN_CLASS_DROPPED, true },
     [CSN_EVENT_UNREAD_MEMBER] = { "unread-member", CSN_CLASS_DROPPED, false },
+    [CSN_EVENT_FUNCTION_PAST_END] = { "function-past-last-address", CSN_CLASS_CLIPPED, false },
 };
 
 const char *csn_event_name(uint32_t event) { return event < CSN_EVENT_COUNT ? events[event].name : "unknown"; }

@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+import gsym_make
 import programs
 from programs import need
 
@@ -114,6 +115,27 @@ def test_a_size_that_does_not_fit(callsign, tmp_path):
     (tmp_path / "app.list").write_text("0000000000001000 0000000200000000 T big\n0000000300001000 0000000000000010 T f\n")
     done = callsign.run("convert", tmp_path / "app.list", "-o", tmp_path / "app.gsym")
     assert done.returncode == 0 and "clipped: function-too-large (first: line 1: 0x1000 has 0x200000000 bytes)" in done.stderr
+
+
+LAST = 0xffffffffffffff00
+
+
+@pytest.mark.parametrize("name, content", [
+    ("app.list", f"{LAST:016x} 0000000000000100 T top\n"), ("perf-1.map", f"{LAST:x} 100 top\n"),
+    ("app.sym", f"MODULE Linux x86_64 0 app\nFUNC {LAST:x} 100 0 top\n")])
+def test_an_end_past_the_last_address(callsign, tmp_path, name, content):
+    """The function is not too large."""
+    (tmp_path / name).write_text(content)
+    done = callsign.run("convert", tmp_path / name, "-o", tmp_path / "app.gsym")
+    assert done.returncode == 0 and "1 clipped: function-past-last-address (first: " in done.stderr, done.stderr
+    assert f"{LAST:#x} has 0x100 bytes, it would end past the last address)" in done.stderr
+    assert "too-large" not in done.stderr and f"{LAST:#x}..0xffffffffffffffff top" in callsign.good("dump", tmp_path / "app.gsym")
+
+
+def test_an_index_with_an_end_past_the_last_address(callsign, tmp_path):
+    index = gsym_make.write(tmp_path / "a.gsym", [{"start": LAST, "size": 0x100, "name": "top"}], base=LAST)
+    done = callsign.run("convert", index, "-o", tmp_path / "b.gsym")
+    assert done.returncode == 0 and "1 clipped: function-past-last-address" in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("tool", ["nm", "llvm-nm-22"])

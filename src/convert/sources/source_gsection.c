@@ -163,7 +163,8 @@ static csn_status read_section_function(struct reader *r, uint32_t idx, bool siz
         csni_batch_note(r->w, CSN_EVENT_DAMAGED_UNIT, "name at 0x%llx of the %zu bytes of strings, of the function at 0x%llx",
                         (ull)record.name, r->g->gsym.strings.size, (ull)record.start);
     uint32_t name = csni_index_strings_add(&r->strings, r->w, &r->g->gsym, record.name);
-    csni_batch_begin_function(r->w, record.start, record.size, name, CSNI_SOURCE_INDEX);
+    const uint32_t size = csni_batch_clip_size(r->w, 0, record.start, record.size);
+    csni_batch_begin_function(r->w, record.start, size, name, CSNI_SOURCE_INDEX);
     uint64_t pos = CSNI_GSYM_R_PARTS;
     struct csni_gsym_payload part;
     csn_status status;

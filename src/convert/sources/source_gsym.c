@@ -207,7 +207,8 @@ static csn_status add_index_record(struct reader *r, const struct csni_gsym_reco
                                    struct csni_gsym_payload *merged,
                                    struct csn_error *err) {
     struct csni_gsym_payload parts[PART_TYPES] = { { { NULL, 0 }, 0, 0 } };
-    csni_batch_begin_function(r->w, record->start, record->size, add_index_string(r, record->name), CSNI_SOURCE_INDEX);
+    const uint32_t size = csni_batch_clip_size(r->w, 0, record->start, record->size);
+    csni_batch_begin_function(r->w, record->start, size, add_index_string(r, record->name), CSNI_SOURCE_INDEX);
     CSNI_TRY(find_index_parts(r, record, parts, err));
     *merged = parts[CSNI_GSYM_PART_MERGED];
     if (parts[CSNI_GSYM_PART_LINES].bytes.ptr) add_index_rows(r, record, &parts[CSNI_GSYM_PART_LINES]);

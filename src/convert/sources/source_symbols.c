@@ -69,17 +69,13 @@ static void add_function_symbol(struct reading *r, struct csni_symbol *s) {
     struct csni_batch_writer *w = r->writer;
     if (!s->defined || !s->name.len || !find_code(r, s, &s->addr)) return;
     if (csni_is_local_label(c->object, s->name, true)) return;
-    uint64_t size = s->size < UINT32_MAX ? s->size : UINT32_MAX;
-    if (s->addr > UINT64_MAX - size) size = UINT64_MAX - s->addr;
-    if (s->size > size)
-        csni_batch_note(w, CSN_EVENT_FUNCTION_TOO_LARGE, "symbol at 0x%llx has 0x%llx bytes",
-                        (unsigned long long)s->addr, (unsigned long long)s->size);
+    const uint32_t size = csni_batch_clip_size(w, 0, s->addr, s->size);
     if (!csni_mangled_symbols_add(&r->source->mangled, s->addr, size, s->name)) w->failed = true;
-    if (csni_covered_ranges_have(&r->covered, s->addr, (uint32_t)size)) {
+    if (csni_covered_ranges_have(&r->covered, s->addr, size)) {
         c->symbols_left_out++;
         return;
     }
-    csni_batch_begin_function(w, s->addr, (uint32_t)size, csni_batch_add_string(w, s->name), CSNI_SOURCE_SYMBOL);
+    csni_batch_begin_function(w, s->addr, size, csni_batch_add_string(w, s->name), CSNI_SOURCE_SYMBOL);
     if (w->failed) return;
     struct csni_function *f = &w->functions.items[w->functions.count - 1];
     f->weak = s->bind == CSNI_BIND_WEAK;

@@ -180,14 +180,9 @@ static void read_breakpad_function(struct job *j, struct csni_breakpad_line line
         add_breakpad_symbol(j, start, name);
         return;
     }
-    uint64_t kept = size < UINT32_MAX ? size : UINT32_MAX;
-    if (start > UINT64_MAX - kept) kept = UINT64_MAX - start;
-    if (kept < size)
-        csni_batch_note(j->out, CSN_EVENT_FUNCTION_TOO_LARGE, "0x%llx has 0x%llx bytes", (unsigned long long)start,
-                        (unsigned long long)size);
     j->owner = FUNCTION;
     j->start = start;
-    j->size = (uint32_t)kept;
+    j->size = csni_batch_clip_size(j->out, 0, start, size);
     j->name = name;
 }
 

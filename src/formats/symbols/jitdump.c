@@ -238,9 +238,8 @@ static csn_status add_jit_functions(struct jit_reading *r, struct csn_error *err
             csni_batch_note(r->w, CSN_EVENT_DUPLICATE_REPLACED, "code at 0x%llx, by later code", (unsigned long long)code->start);
             continue;
         }
-        uint64_t size = code->size < UINT32_MAX ? code->size : UINT32_MAX;
-        if (code->start > UINT64_MAX - size) size = UINT64_MAX - code->start;
-        csni_batch_begin_function(r->w, code->start, (uint32_t)size, csni_batch_add_string(r->w, code->name), CSNI_SOURCE_SYMBOL);
+        const uint32_t size = csni_batch_clip_size(r->w, 0, code->start, code->size);
+        csni_batch_begin_function(r->w, code->start, size, csni_batch_add_string(r->w, code->name), CSNI_SOURCE_SYMBOL);
         add_jit_rows(r, code);
     }
     return CSN_OK;

@@ -233,9 +233,7 @@ static void add_kallsyms_functions(struct kallsyms *k) {
         const struct place *last = &places[next - 1];
         const struct place *sized = !places[i].size && is_function(last->type) ? last : &places[i];
         uint64_t size = size_of(sized, next < count ? &places[next] : NULL);
-        if (sized->size > UINT32_MAX)
-            csni_batch_note(k->writer, CSN_EVENT_FUNCTION_TOO_LARGE, "line %llu: 0x%llx has 0x%llx bytes",
-                            (unsigned long long)sized->line, (unsigned long long)sized->addr, (unsigned long long)sized->size);
+        if (sized->size) size = csni_batch_clip_size(k->writer, sized->line, sized->addr, size);
         uint32_t name = csni_batch_add_string(k->writer, (struct csn_str){ places[i].name, places[i].name_len });
         csni_batch_begin_function(k->writer, places[i].addr, size < UINT32_MAX ? (uint32_t)size : UINT32_MAX, name,
                                   CSNI_SOURCE_SYMBOL);

@@ -40,15 +40,11 @@ static void add_v8_place(struct csni_batch_writer *w, struct csn_str path, uint3
 }
 
 static void add_perf_map_function(struct csni_batch_writer *w, const struct mapped *m) {
-    uint64_t size = m->size < UINT32_MAX ? m->size : UINT32_MAX;
-    if (m->start > UINT64_MAX - size) size = UINT64_MAX - m->start;
-    if (m->size > size)
-        csni_batch_note(w, CSN_EVENT_FUNCTION_TOO_LARGE, "line %llu: 0x%llx has 0x%llx bytes", (unsigned long long)m->line,
-                        (unsigned long long)m->start, (unsigned long long)m->size);
+    const uint32_t size = csni_batch_clip_size(w, m->line, m->start, m->size);
     struct csn_str name = m->name, path;
     uint32_t line;
     bool has_place = csni_split_v8_name(m->name, &name, &path, &line);
-    csni_batch_begin_function(w, m->start, (uint32_t)size, csni_batch_add_string(w, name), CSNI_SOURCE_SYMBOL);
+    csni_batch_begin_function(w, m->start, size, csni_batch_add_string(w, name), CSNI_SOURCE_SYMBOL);
     if (has_place && !w->failed) add_v8_place(w, path, line);
 }
 

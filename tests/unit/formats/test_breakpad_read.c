@@ -176,7 +176,7 @@ static void functions_at_one_place(void **state) {
     expect("FILE 0 a\nFUNC m 10 10 0 f\nFUNC m 10 10 0 g\n10 10 1 0\n", "f@10+10", "duplicate-dropped:1");
     expect("FUNC 10 ffffffffff 0 f\n", "f@10+ffffffff", "function-too-large:1");
     expect("FUNC fffffffffffffff0 20 0 f\nfffffffffffffff0 20 1 0\n", "f@fffffffffffffff0+f",
-           "function-too-large:1 line-bad-file:1");
+           "line-bad-file:1 function-past-last-address:1");
 }
 
 /* What Breakpad's readers do: the first in the file stays, a later one is left out whole. */

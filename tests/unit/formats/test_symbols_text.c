@@ -170,7 +170,8 @@ static void perf_map(void **state) {
     expect(csni_perf_map_read, "f80 100 old\n1000 100 new\n", "f80+100 old; 1000+100 new");
     expect(csni_perf_map_read, "1000 100 around\n1040 10 inner\n", "1000+100 around; 1040+10 inner");
     expect(csni_perf_map_read, "10 200000000 huge\nffffffffffffffff 8 end\n",
-           "10+ffffffff huge; ffffffffffffffff+0 end <function-too-large 2: line 1: 0x10 has 0x200000000 bytes>");
+           "10+ffffffff huge; ffffffffffffffff+0 end <function-too-large 1: line 1: 0x10 has 0x200000000 bytes>"
+           " <function-past-last-address 1: line 2: 0xffffffffffffffff has 0x8 bytes, it would end past the last address>");
 }
 
 static void recognition(void **state) {

@@ -194,7 +194,7 @@ static const char *const events[] = {
     "name-changed", "address-rounded", "function-without-size", "missing-map-file", "overlapping-function",
     "damaged-unwind-record",
     "inline-clipped", "lines-of-symbol", "lines-without-function", "name-from-symbol", "unread-debug-information",
-    "damaged-member", "unread-member",
+    "damaged-member", "unread-member", "function-past-last-address",
 };
 
 static void expect_numbers(const struct number *numbers, size_t count) {
