@@ -129,13 +129,41 @@ def test_breakpad_files_in_use(callsign, tmp_path):
         assert callsign.good("lookup", tmp_path / "again.sym", "0x1004") == callsign.good("lookup", sym, "0x1004")
 
 
+def made_up_id(code, is_turned):
+    folded = bytearray(functools.reduce(operator.xor, code[k:4096:16]) for k in range(16))
+    if is_turned:
+        folded[0:4], folded[4:6], folded[6:8] = folded[3::-1], folded[5:3:-1], folded[7:5:-1]
+    assert folded.hex() != "0" * 32
+    return folded.hex().upper() + "0"
+
+
 def test_breakpad_id_without_build_id(callsign, program, tmp_path):
     """As dump_syms makes it up: the first page of .text, 16 bytes at a time."""
     callsign.good("convert", "-q", "--to", "breakpad", program, "-o", tmp_path / "a.sym")
     found = (tmp_path / "a.sym").read_text().splitlines()[0].split()
     subprocess.run([need("objcopy"), "-O", "binary", "-j", ".text", program, tmp_path / "text"], check=True)
-    text = (tmp_path / "text").read_bytes()[:4096]
-    folded = bytearray(functools.reduce(operator.xor, text[k::16]) for k in range(16))
-    folded[0:4], folded[4:6], folded[6:8] = folded[3::-1], folded[5:3:-1], folded[7:5:-1]
-    assert found[3] == folded.hex().upper() + "0" and folded.hex() != "0" * 32
+    assert found[3] == made_up_id((tmp_path / "text").read_bytes(), True)
     assert "CODE_ID" not in (tmp_path / "a.sym").read_text()
+
+
+@pytest.mark.parametrize("system", ["mac", "windows"])
+def test_breakpad_id_of_other_systems_without_build_id(callsign, tmp_path, system):
+    """By the same rule, in the order of bytes that the system's ids have; an index made of the file has that id."""
+    source, image, text, sym = (tmp_path / name for name in ("a.c", "prog", "text", "a.sym"))
+    source.write_text("".join(f"int f{i}(int a) {{ return a * {i * i + 3} + {i}; }}\n" for i in range(40)) + "int start(void) { return f3(4); }\n")
+    target = "arm64-apple-macos11" if system == "mac" else "x86_64-pc-windows-msvc"
+    subprocess.run([need("clang-22"), f"--target={target}", "-O1", "-c", source, "-o", tmp_path / "a.o"], check=True)
+    if system == "mac":
+        link = [need("ld64.lld-22"), "-arch", "arm64", "-platform_version", "macos", "11.0", "11.0", "-dylib", "-no_uuid", "-o", image]
+    else:
+        link = [need("lld-link-22"), "/nodefaultlib", "/entry:start", "/subsystem:console", f"/out:{image}"]
+    subprocess.run([*link, tmp_path / "a.o"], check=True)
+    section = "__TEXT,__text" if system == "mac" else ".text"
+    subprocess.run([need("llvm-objcopy-22"), f"--dump-section={section}={text}", image, tmp_path / "copy"], check=True)
+    callsign.run("convert", "-q", "--to", "breakpad", image, "-o", sym)
+    wanted = made_up_id(text.read_bytes(), system == "windows")
+    assert sym.read_text().split()[:4] == ["MODULE", system, "arm64" if system == "mac" else "x86_64", wanted]
+    sym.write_text(sym.read_text() + "PUBLIC 1000 0 f\n") # an image without symbols has no function
+    callsign.good("convert", "-q", sym, "-o", tmp_path / "a.gsym")
+    header = json.loads(callsign.good("dump", "--json", "-s", tmp_path / "a.gsym").splitlines()[0])["header"]
+    assert header["build_id"] == made_up_id(text.read_bytes(), False)[:-1].lower()

@@ -9,13 +9,23 @@
 #include "formats/breakpad/breakpad.h"
 #include "object/pe/pe_code_id.h"
 
-/* Of an ELF image without a build id. A debug file has no code. */
+/* By the name that compilers give it; in PE images of others, the first with code. */
+static uint32_t find_code_section(const struct csni_object *object) {
+    const bool is_macho = object->container == CSNI_CONTAINER_MACHO, is_pe = object->container == CSNI_CONTAINER_PE;
+    if (!is_macho && !is_pe && object->container != CSNI_CONTAINER_ELF) return CSNI_NO_SECTION;
+    const uint32_t named = csni_object_find_section(object, is_macho ? "__text" : ".text");
+    for (uint32_t i = 1; is_pe && named == CSNI_NO_SECTION && i < object->section_count; i++)
+        if (object->sections[i].flags & CSNI_SECTION_EXEC) return i;
+    return named;
+}
+
+/* Of an image without a build id. A debug file has no code. */
 static struct csni_span make_up_id(const struct csni_model *model, uint8_t id[CSNI_BREAKPAD_FOLD_SIZE]) {
     const struct csni_span none = { NULL, 0 };
     struct csni_object *object = model->object;
     struct csni_span code;
-    if (!object || model->image.uuid.size || object->container != CSNI_CONTAINER_ELF) return none;
-    uint32_t section = csni_object_find_section(object, ".text");
+    if (!object || model->image.uuid.size) return none;
+    const uint32_t section = find_code_section(object);
     if (section == CSNI_NO_SECTION || csni_object_read_section(object, section, &code, NULL) < 0 || !code.size) return none;
     csni_breakpad_fold_code(code, id);
     return (struct csni_span){ id, CSNI_BREAKPAD_FOLD_SIZE };
