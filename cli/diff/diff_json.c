@@ -8,10 +8,12 @@ static void put_name(struct diff_out *diff, struct csn_str name) {
 }
 
 static void put_place(struct json_out *json, struct diff_path path, uint32_t line) {
-    if (!path.directory.len && !path.base.len) return;
-    json_key(json, "file");
-    json_path(json, path.directory, path.base);
-    json_member_number(json, "line", line);
+    const bool has_file = path.directory.len || path.base.len;
+    if (has_file) {
+        json_key(json, "file");
+        json_path(json, path.directory, path.base);
+    }
+    if (has_file || line) json_member_number(json, "line", line);
 }
 
 /* ---- what differs in a function ---- */

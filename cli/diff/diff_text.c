@@ -10,12 +10,15 @@ static void put_name(struct diff_out *diff, struct csn_str name) {
     else out_text(diff->out, "(no name)");
 }
 
+/* A row without a file has no line; an inlined call may name a line alone. */
 static void put_place(struct out_buffer *out, struct diff_path path, uint32_t line) {
-    if (!path.directory.len && !path.base.len) {
+    const bool has_file = path.directory.len || path.base.len;
+    if (!has_file && !line) {
         out_text(out, "no line");
         return;
     }
-    path_put(out, path.directory, path.base);
+    if (has_file) path_put(out, path.directory, path.base);
+    else out_text(out, "(no file)");
     out_char(out, ':');
     out_decimal(out, line);
 }
@@ -51,9 +54,15 @@ static void put_node(struct diff_out *diff, const struct function_diff *found, i
 }
 
 static void put_site(struct diff_out *diff, const struct function_diff *found, int side) {
-    put_offset(diff->out, found->sites[side].site.return_offset);
+    const struct diff_site *site = &found->sites[side].site;
+    if (site->flags & CSN_CALL_SITE_TAIL) out_text(diff->out, "tail call");
+    else put_offset(diff->out, site->return_offset);
+    if (site->flags & CSN_CALL_SITE_INTERNAL) out_text(diff->out, " internal");
+    if (site->flags & CSN_CALL_SITE_EXTERNAL) out_text(diff->out, " external");
+    if (site->flags & CSN_CALL_SITE_RECOVERED) out_text(diff->out, " recovered");
+    if (!site->pattern.len) return;
     out_char(diff->out, ' ');
-    out_safe(diff->out, found->sites[side].site.pattern);
+    out_safe(diff->out, site->pattern);
 }
 
 static void put_merged(struct diff_out *diff, const struct function_diff *found, int side) {

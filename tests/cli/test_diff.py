@@ -235,6 +235,25 @@ def test_a_merged_function_that_is_damaged(callsign, tmp_path):
     assert [d["in"] for d in damaged(callsign, good, bad)["functions"]["damaged"]] == ["b"]
 
 
+def test_an_inlined_call_that_names_no_file(callsign, tmp_path):
+    """Its line is all that tells two of them apart."""
+    for line in (5, 6):
+        (tmp_path / f"{line}.sym").write_text(
+            f"FILE 0 a.c\nINLINE_ORIGIN 0 callee\nFUNC 1000 100 0 caller\nINLINE 0 {line} -1 0 1010 40\n1000 100 3 0\n")
+        callsign.good("convert", "-q", tmp_path / f"{line}.sym", "-o", tmp_path / f"{line}.gsym")
+    assert ("  inlines: callee +0x10..+0x50 called at (no file):5 | callee +0x10..+0x50 called at (no file):6\n"
+            in callsign.run("diff", tmp_path / "5.gsym", tmp_path / "6.gsym").stdout)
+    found, = differ(callsign, tmp_path / "5.gsym", tmp_path / "6.gsym")["functions"]["changed"]
+    assert [(side, found["inline"][side]["line"], "file" in found["inline"][side]) for side in "ab"] == [("a", 5, False), ("b", 6, False)]
+
+
+def test_call_sites_that_differ_in_their_flags(callsign, tmp_path):
+    """The text names them, as the dump does."""
+    for name, flags in (("a", gsym_make.INTERNAL), ("b", gsym_make.EXTERNAL)):
+        gsym_make.write(tmp_path / name, [{"start": 0x1000, "size": 16, "name": "f", "sites": [(8, flags, ["g"])]}])
+    assert "  call_sites: +0x8 internal g | +0x8 external g\n" in callsign.run("diff", tmp_path / "a", tmp_path / "b").stdout
+
+
 def test_names_are_escaped(callsign, app, tmp_path):
     data = Bytes(app)
     data.path = tmp_path / "other.gsym"
