@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+/* *out with its start alone, and `err`, where the rest cannot be read. */
+static void read_neighbour(const struct csn_index *index, uint32_t idx, struct whole_names *names, struct csn_function *out,
+                           struct csn_error *err) {
+    csn_status status = csn_index_function(index, idx, out, err);
+    if (status == CSN_OK) whole_names_read(names, idx, &out->name);
+    else (void)csn_index_function_start(index, idx, &out->start, NULL);
+}
+
 /* The functions around `addr`, which BSYM has binary by binary and not in the order of their addresses: all are looked at. The
  * start of a damaged one is known, too. */
 static void find_neighbours(const struct csn_index *index, struct whole_names *names, struct explanation *out) {
@@ -22,10 +30,23 @@ static void find_neighbours(const struct csn_index *index, struct whole_names *n
             after = idx;
         }
     }
-    out->has_before = has_before && csn_index_function(index, before, &out->before, NULL) == CSN_OK;
-    out->has_after = has_after && csn_index_function(index, after, &out->after, NULL) == CSN_OK;
-    if (out->has_before) whole_names_read(names, before, &out->before.name);
-    if (out->has_after) whole_names_read(names, after, &out->after.name);
+    out->has_before = has_before;
+    out->has_after = has_after;
+    if (has_before) read_neighbour(index, before, names, &out->before, &out->before_err);
+    if (has_after) read_neighbour(index, after, names, &out->after, &out->after_err);
+}
+
+/* The only binary that a lookup searches: the last one that begins at or below the address. Of those that begin at one address, which
+ * stand one after the other, it is the last. One without an address is searched by its name alone. */
+static void find_binary(const struct csn_index *index, struct explanation *out) {
+    for (uint32_t idx = 0; out->info.format == CSN_FORMAT_BSYM && idx < out->info.binary_count; idx++) {
+        struct csn_binary binary;
+        size_t need;
+        if (csn_index_binary(index, idx, NULL, 0, &binary, &need, NULL) != CSN_OK) continue;
+        if (!binary.address || binary.address > out->addr || (out->has_binary && binary.address < out->binary.address)) continue;
+        out->has_binary = true;
+        (void)csn_index_binary(index, idx, out->binary_name, sizeof(out->binary_name), &out->binary, &need, NULL);
+    }
 }
 
 static void find_row(const struct csn_index *index, const struct csn_record *record, struct explanation *out) {
@@ -108,6 +129,7 @@ void explain_find(const struct csn_index *index, uint64_t addr, struct whole_nam
     out->addr = addr;
     csn_index_get_info(index, &out->info, sizeof(out->info));
     find_neighbours(index, names, out);
+    find_binary(index, out);
     out->status = csn_index_lookup_refs(index, addr, CSN_LOOKUP_DEFAULT, refs, EXPLAIN_FRAMES, &out->found, &out->err);
     if (out->status != CSN_OK) return;
     if (out->found.frame_count > EXPLAIN_FRAMES) out->found.frame_count = EXPLAIN_FRAMES;

@@ -2,12 +2,14 @@
 #ifndef CALLSIGN_CLI_EXPLAIN_FIND_H
 #define CALLSIGN_CLI_EXPLAIN_FIND_H
 
+#include <callsign/binaries.h>
 #include <callsign/index.h>
 #include <callsign/inspect.h>
 
 #include "ui/whole_names.h"
 
-enum { EXPLAIN_FRAMES = CSN_INLINE_DEPTH_MAX + 1, EXPLAIN_NAMES = 64, EXPLAIN_PATTERNS = 64, EXPLAIN_SITES = 32 };
+enum { EXPLAIN_FRAMES = CSN_INLINE_DEPTH_MAX + 1, EXPLAIN_NAMES = 64, EXPLAIN_PATTERNS = 64, EXPLAIN_SITES = 32,
+       EXPLAIN_BINARY_NAME = 1024 };
 
 /* Call sites that return to the address, or the tail calls of a function. */
 struct explained_site {
@@ -25,6 +27,10 @@ struct explanation {
     struct csn_lookup found;
     bool has_before, has_after;               /* neighbours in the address table */
     struct csn_function before, after;        /* the last one that starts at or below the address; the next one */
+    struct csn_error before_err, after_err;   /* with a text: of that one only the start can be read */
+    bool has_binary;                          /* BSYM: only the last binary at or below the address is searched */
+    struct csn_binary binary;
+    char binary_name[EXPLAIN_BINARY_NAME];
     struct csn_function function;             /* whose record answered */
     uint64_t row_count, inline_count, site_count, merged_count;
     bool has_row, has_first_row;

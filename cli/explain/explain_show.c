@@ -71,20 +71,41 @@ static void put_index(struct shower *s) {
     out_char(s->out, '\n');
 }
 
+static void put_neighbour(struct shower *s, const struct csn_function *function, const struct csn_error *err) {
+    if (!err->text[0]) {
+        put_function(s, function);
+        return;
+    }
+    out_hex(s->out, function->start);
+    out_text(s->out, ", which is damaged");
+}
+
 static void put_table(struct shower *s) {
     const struct explanation *found = s->found;
     put_step(s, "addresses");
     if (found->has_before) {
         out_text(s->out, "the last function that starts at or below is ");
-        put_function(s, &found->before);
+        put_neighbour(s, &found->before, &found->before_err);
     } else {
         out_text(s->out, "no function starts at or below");
     }
     if (found->has_after) {
         out_text(s->out, "; the next is ");
-        put_function(s, &found->after);
+        put_neighbour(s, &found->after, &found->after_err);
     }
     out_char(s->out, '\n');
+}
+
+static void put_binary(struct shower *s) {
+    const struct csn_binary *binary = &s->found->binary;
+    if (!s->found->has_binary) return;
+    put_step(s, "binary");
+    out_safe(s->out, binary->name);
+    out_char(s->out, ' ');
+    out_hex(s->out, binary->address);
+    out_text(s->out, "..");
+    out_hex(s->out, binary->address + binary->size);
+    out_text(s->out, ", the last that starts at or below: only its functions are searched\n");
 }
 
 static void put_record(struct shower *s) {
@@ -241,6 +262,7 @@ void explain_show_text(const struct explanation *found, const char *path, struct
     out_char(out, '\n');
     put_index(&s);
     put_table(&s);
+    put_binary(&s);
     if (found->status == CSN_OK) {
         put_record(&s);
         put_lines(&s);
@@ -263,6 +285,19 @@ static void put_json_function(struct json_out *json, const char *key, const stru
     json_member_hex(json, "start", function->start);
     json_member_hex(json, "end", function->start + function->size);
     json_member_number(json, "record", function->record_offset);
+    json_end_object(json);
+}
+
+static void put_json_neighbour(struct json_out *json, const char *key, const struct csn_function *function,
+                               const struct csn_error *err, struct name_text *names) {
+    if (!err->text[0]) {
+        put_json_function(json, key, function, names);
+        return;
+    }
+    json_key(json, key);
+    json_begin_object(json);
+    json_member_hex(json, "start", function->start);
+    json_member_text(json, "error", csn_error_text(err));
     json_end_object(json);
 }
 
@@ -322,8 +357,16 @@ static void put_json_tables(struct json_out *json, const struct explanation *fou
         json_member_number(json, "call_sites", found->site_count);
     }
     json_end_object(json);
-    if (found->has_before) put_json_function(json, "before", &found->before, names);
-    if (found->has_after) put_json_function(json, "after", &found->after, names);
+    if (found->has_before) put_json_neighbour(json, "before", &found->before, &found->before_err, names);
+    if (found->has_after) put_json_neighbour(json, "after", &found->after, &found->after_err, names);
+    if (!found->has_binary) return;
+    json_key(json, "binary");
+    json_begin_object(json);
+    json_key(json, "name");
+    json_str(json, found->binary.name);
+    json_member_hex(json, "start", found->binary.address);
+    json_member_hex(json, "end", found->binary.address + found->binary.size);
+    json_end_object(json);
 }
 
 static void put_json_record(struct json_out *json, const struct explanation *found, struct name_text *names) {

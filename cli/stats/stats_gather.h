@@ -42,6 +42,9 @@ void stats_deinit(struct stats *stats);
 bool stats_by_file(const struct stats *stats, struct stats_places *out);
 bool stats_by_directory(const struct stats *stats, struct stats_places *out);
 
+/* Of a damaged function perhaps only the start is known. */
+static inline bool stats_knows_size(const struct csn_function_stats *f) { return !f->damaged || f->function.record_size; }
+
 struct stats_place stats_place_of(const struct stats *stats, uint32_t file);
 
 #endif

@@ -68,7 +68,11 @@ static void put_function(const struct stats_view *view, const struct csn_functio
     json_member_number(json, "inline_bytes", f->inline_bytes);
     json_member_number(json, "merged_bytes", f->merged_bytes);
     json_member_number(json, "call_site_bytes", f->call_site_bytes);
-    json_member_number(json, "code_bytes", f->function.size);
+    if (stats_knows_size(f)) json_member_number(json, "code_bytes", f->function.size);
+    if (f->damaged) {
+        json_key(json, "damaged");
+        json_bool(json, true);
+    }
     json_end_object(json);
 }
 

@@ -74,6 +74,15 @@ static void put_places(const struct stats_view *view, const struct stats_places 
     put_more(out, places->count, view->top);
 }
 
+static void put_code_size(const struct csn_function_stats *f, struct out_buffer *out) {
+    if (stats_knows_size(f)) {
+        put_right(out, f->function.size, NUMBER_WIDTH);
+        return;
+    }
+    out_spaces(out, NUMBER_WIDTH - 1);
+    out_char(out, '?');
+}
+
 static void put_functions(const struct stats_view *view, struct out_buffer *out) {
     const struct stats *stats = view->stats;
     out_text(out, "\n       bytes       lines     inlines        code  function\n");
@@ -82,12 +91,12 @@ static void put_functions(const struct stats_view *view, struct out_buffer *out)
         put_right(out, f->record_bytes, NUMBER_WIDTH);
         put_right(out, f->line_bytes, NUMBER_WIDTH);
         put_right(out, f->inline_bytes, NUMBER_WIDTH);
-        put_right(out, f->function.size, NUMBER_WIDTH);
+        put_code_size(f, out);
         out_text(out, "  ");
         out_hex(out, f->function.start);
         out_char(out, ' ');
         out_safe(out, name_text(view->names, f->function.name));
-        out_char(out, '\n');
+        out_text(out, !f->damaged ? "\n" : f->function.name.len ? " (damaged)\n" : "(damaged)\n");
     }
     put_more(out, stats->info.function_count, view->top);
 }

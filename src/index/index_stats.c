@@ -140,6 +140,7 @@ static csn_status count_function(struct totals *totals, uint32_t idx, struct csn
                                  struct csn_error *err) {
     struct csn_record record;
     *out = (struct csn_function_stats){ .idx = idx, .damaged = 1 };
+    (void)csn_index_function_start(totals->index, idx, &out->function.start, NULL);
     if (csn_index_record(totals->index, idx, &record, NULL) < 0) return CSN_OK;
     const struct csni_index_format *format = totals->index->format;
     csn_status status = format->record_sizes(totals->index, &record, &totals->counted, out);

@@ -69,6 +69,24 @@ def test_explain_finds_the_neighbours(callsign, tmp_path):
         assert f"_{before:x} " in below and (f"_{after:x} " in above if after else True), line
 
 
+def test_explain_names_the_binary_that_is_searched(callsign, tmp_path):
+    """The last one that begins at or below the address, though another one's function is nearer."""
+    source, index = tmp_path / "rom.symbol", tmp_path / "rom.bsym"
+    source.write_text("\n".join(
+        f"From    \\epoc32\\release\\armv5\\urel\\{name}.exe\n\n" + "".join(f"{start:08x}    0010    {name}_{start:x}    a.o(.text)\n"
+                                                                                for start in starts)
+        for name, starts in (("b", (0x500, 0x900)), ("a", (0x100, 0x700, 0xb00)), ("c", (0x300,)))))
+    callsign.good("convert", "-q", "--to", "bsym", source, "-o", index)
+    text = callsign.good("explain", index, "705")
+    assert "below is a_700 0x700..0x710; the next is b_900 " in text and "possibly b_500 + 516" in text
+    binary = "\\epoc32\\release\\armv5\\urel\\b.exe"
+    assert f"\n  binary      {binary} 0x500..0x910, the last that starts at or below: only its functions are searched\n" in text
+    assert json.loads(callsign.good("explain", "--json", index, "705"))["binary"] == {"name": binary, "start": "0x500", "end": "0x910"}
+    done = callsign.run("explain", index, "320")
+    assert done.returncode == 1 and "c.exe 0x300..0x310, the last " in done.stdout and "below is c_300 " in done.stdout
+    assert "\n  binary " not in callsign.run("explain", index, "20").stdout
+
+
 def test_explain_has_names_in_pieces(callsign, rom):
     """They are put together for lookups; explain showed "(no name)"."""
     answer = json.loads(callsign.good("explain", "--json", rom, "0x80001012"))

@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+import gsym_make
 import programs
 from gsym_bytes import Bytes
 from programs import need
@@ -180,3 +181,15 @@ def test_closed_standard_output(callsign, shapes, shapes_index):
     done = subprocess.run(["/bin/sh", "-c", script, callsign.path, str(shapes_index), hex(shapes.mark("main"))],
                           capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (2, "callsign: standard output: Bad file descriptor\n")
+
+
+def test_explain_knows_where_a_damaged_function_starts(callsign, tmp_path):
+    """Of a record that cannot be read, the address table has the start."""
+    data = Bytes(gsym_make.write(tmp_path / "a.gsym", [{"start": 0x1000 * i, "size": 16, "name": f"f{i}", "line": i} for i in (1, 2, 3)]))
+    data.put_u32(data.record(1) + 12, 0x7fffffff)
+    data.save()
+    for address, text in ((0x2005, "at or below is 0x2000, which is damaged; the next is f3 0x3000..0x3010\n"),
+                          (0x1005, "at or below is f1 0x1000..0x1010; the next is 0x2000, which is damaged\n")):
+        assert text in callsign.run("explain", data.path, hex(address)).stdout
+    before = json.loads(callsign.run("explain", "--json", data.path, "0x2005").stdout)["before"]
+    assert before["start"] == "0x2000" and "2147483647" in before["error"] and "function" not in before

@@ -183,6 +183,10 @@ def test_a_damaged_record(callsign, index):
     assert parts(answer)["padding"] > parts(stats(callsign, index, code=1))["header"] - 48
     done = callsign.run("stats", index)
     assert done.stderr.endswith("damaged functions: 1, counted as far as they can be read\n")
+    start = hex(data.start(data.find("hidden")))
+    damaged, = [f for f in answer["largest_functions"] if "damaged" in f]
+    assert (damaged["address"], damaged["damaged"], "code_bytes" in damaged) == (start, True, False)
+    assert f" ?  {start} (damaged)\n" in done.stdout
 
 
 def test_bytes_behind_everything_are_padding(callsign, index):
