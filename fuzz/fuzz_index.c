@@ -137,6 +137,7 @@ static void walk_record(const struct csn_index *index, const struct csn_record *
     struct csn_str pattern;
     uint64_t sum = 0;
     if (csn_record_function(index, record, &function, NULL) == CSN_OK) sum += sum_str(function.name);
+    sum += csn_record_check(index, record, NULL) == CSN_OK;
     if (csn_row_iter_init(&rows, index, record, NULL) == CSN_OK)
         for (int n = 0; n < MAX_STEPS && csn_row_iter_next(&rows, &row, NULL) == CSN_OK; n++) sum += row.line;
     if (csn_inline_iter_init(&inlines, index, record, NULL) == CSN_OK)

@@ -68,6 +68,7 @@ static csn_status compare_rows(struct diff_scratch *capacity, const struct diff_
         csn_status status = diff_rows_init(&rows[k], capacity->indexes[k], &pair[k]->record, pair[k]->function.size,
                                            &capacity->left[k], &out->err);
         if (status < 0) return status;
+        rows[k].suspect = &capacity->suspect[k];
     }
     for (;;) {
         csn_status status[2];
@@ -93,8 +94,10 @@ static csn_status compare_rows(struct diff_scratch *capacity, const struct diff_
 /* ---- inlined calls ---- */
 
 static csn_status compare_inlines(struct diff_scratch *capacity, const struct diff_function *pair[2], struct function_diff *out) {
-    const struct diff_side sides[2] = { { capacity->indexes[0], &pair[0]->record, &capacity->left[0] },
-                                        { capacity->indexes[1], &pair[1]->record, &capacity->left[1] } };
+    const struct diff_side sides[2] = { { capacity->indexes[0], &pair[0]->record, &capacity->left[0],
+                                          &capacity->suspect[0] },
+                                        { capacity->indexes[1], &pair[1]->record, &capacity->left[1],
+                                          &capacity->suspect[1] } };
     bool same = true;
     csn_status status = diff_inlines(sides, capacity->trees, &same, &out->nodes, &out->err);
     if (status >= 0 && !same) out->what |= DIFF_INLINES;
@@ -128,6 +131,7 @@ static csn_status gather_sites(struct diff_scratch *capacity, int k, const struc
         if (!read_budget_spend(&capacity->left[k], 1 + (uint64_t)site.pattern_count)) return CSN_E_LIMIT;
         for (uint32_t p = 0; p < site.pattern_count; p++) {
             csn_call_site_pattern(capacity->indexes[k], &site, p, &found.pattern, NULL);
+            capacity->suspect[k] |= !found.pattern.len;
             if (!add_site(capacity, k, count, found)) return CSN_E_MEMORY;
         }
         if (!site.pattern_count && !add_site(capacity, k, count, found)) return CSN_E_MEMORY;
@@ -170,6 +174,7 @@ static csn_status gather_merged(struct diff_scratch *capacity, int k, const stru
         if (!reserve_items(&list->items, &list->capacity, list->count + 1, sizeof(*list->items))) return CSN_E_MEMORY;
         struct diff_function *merged = &list->items[list->count++];
         *merged = diff_function_read(index, &record);
+        if (merged->status >= 0 && !merged->function.name.len) merged->status = csn_record_check(index, &record, err);
         if (merged->status < 0) return merged->status;
         if (!read_budget_spend(&capacity->left[k], 1 + merged->function.name.len)) return CSN_E_LIMIT;
     }
@@ -217,8 +222,20 @@ static csn_status compare_merged(struct diff_scratch *capacity, const struct dif
 
 /* ---- all of it ---- */
 
+/* Reads both to their ends where comparing may have stopped before, or met an empty string that may be one out of its table. */
+static csn_status check_ends(struct diff_scratch *capacity, const struct diff_function *pair[2], struct function_diff *out) {
+    for (int k = 0; k < 2; k++) {
+        if (!capacity->suspect[k] && !(out->what & ~(uint32_t)DIFF_ADDRESS)) continue;
+        if (!read_budget_spend(&capacity->left[k], 1 + pair[k]->function.record_size)) return CSN_E_LIMIT;
+        csn_status status = csn_record_check(capacity->indexes[k], &pair[k]->record, &out->err);
+        if (status < 0) return status;
+    }
+    return CSN_OK;
+}
+
 /* Everything but addresses and merged functions. */
 static csn_status compare_parts(struct diff_scratch *capacity, const struct diff_function *pair[2], struct function_diff *out) {
+    capacity->suspect[0] = capacity->suspect[1] = false;
     if (pair[0]->status < 0 || pair[1]->status < 0) return pair[0]->status < 0 ? pair[0]->status : pair[1]->status;
     const struct csn_function *a = &pair[0]->function, *b = &pair[1]->function;
     if (a->size != b->size) out->what |= DIFF_SIZE;
@@ -226,7 +243,7 @@ static csn_status compare_parts(struct diff_scratch *capacity, const struct diff
     if (a->has_lines || b->has_lines) status = compare_rows(capacity, pair, out);
     if (status >= 0 && (a->has_inlines || b->has_inlines)) status = compare_inlines(capacity, pair, out);
     if (status >= 0 && (a->has_call_sites || b->has_call_sites)) status = compare_sites(capacity, pair, out);
-    return status;
+    return status < 0 ? status : check_ends(capacity, pair, out);
 }
 
 bool diff_functions(struct diff_scratch *capacity, const struct diff_function *a, const struct diff_function *b,
@@ -240,51 +257,4 @@ bool diff_functions(struct diff_scratch *capacity, const struct diff_function *a
     if (status >= 0) status = compare_parts(capacity, pair, out);
     if (status < 0) out->what |= DIFF_DAMAGED;
     return status != CSN_E_MEMORY && capacity->left[0] && capacity->left[1];
-}
-
-/* ---- damage ---- */
-
-static csn_status check_rows(const struct csn_index *index, const struct csn_record *record, struct csn_error *err) {
-    struct csn_row_iter iter;
-    struct csn_row row;
-    csn_status status = csn_row_iter_init(&iter, index, record, err);
-    while (status == CSN_OK) status = csn_row_iter_next(&iter, &row, err);
-    return status < 0 ? status : CSN_OK;
-}
-
-static csn_status check_inlines(const struct csn_index *index, const struct csn_record *record, struct csn_error *err) {
-    struct csn_inline_iter iter;
-    struct csn_inline_node node;
-    csn_status status = csn_inline_iter_init(&iter, index, record, err);
-    while (status == CSN_OK) status = csn_inline_iter_next(&iter, &node, err);
-    return status < 0 ? status : CSN_OK;
-}
-
-static csn_status check_sites(const struct csn_index *index, const struct csn_record *record, struct csn_error *err) {
-    struct csn_call_site_iter iter;
-    struct csn_call_site site;
-    csn_status status = csn_call_site_iter_init(&iter, index, record, err);
-    while (status == CSN_OK) status = csn_call_site_iter_next(&iter, &site, err);
-    return status < 0 ? status : CSN_OK;
-}
-
-static csn_status check_alone(const struct csn_index *index, const struct csn_record *record, struct csn_error *err) {
-    struct csn_function function;
-    csn_status status = csn_record_function(index, record, &function, err);
-    if (status >= 0) status = check_rows(index, record, err);
-    if (status >= 0) status = check_inlines(index, record, err);
-    return status >= 0 ? check_sites(index, record, err) : status;
-}
-
-csn_status diff_function_check(const struct csn_index *index, const struct csn_record *record, struct csn_error *err) {
-    struct csn_merged_iter iter;
-    struct csn_record child;
-    csn_status status = check_alone(index, record, err);
-    if (status >= 0) status = csn_merged_iter_init(&iter, index, record, err);
-    if (status < 0) return status;
-    while ((status = csn_merged_iter_next(&iter, &child, err)) == CSN_OK) {
-        status = check_alone(index, &child, err);
-        if (status < 0) return status;
-    }
-    return status < 0 ? status : CSN_OK;
 }

@@ -26,8 +26,6 @@ struct diff_function {
 /* Below, at or above 0: an order by name, and by size among equal names. */
 int diff_by_name(const void *a, const void *b);
 struct diff_function diff_function_read(const struct csn_index *index, const struct csn_record *record);
-/* Reads the record to its end: CSN_OK, or what is wrong with it. */
-csn_status diff_function_check(const struct csn_index *index, const struct csn_record *record, struct csn_error *err);
 
 /* A call site with one of its patterns. */
 struct diff_site {
@@ -70,6 +68,7 @@ struct diff_scratch {
     struct diff_site *sites[2];
     size_t site_capacity[2];
     uint64_t left[2]; /* of what may be read; 0: too much was */
+    bool suspect[2];  /* an empty string was met in the function being compared */
 };
 bool diff_scratch_init(struct diff_scratch *capacity, const struct csn_index *a, const struct csn_index *b);
 void diff_scratch_deinit(struct diff_scratch *capacity);

@@ -68,6 +68,12 @@ static bool ranges_equal(struct range_reader *a, struct range_reader *b) {
 /* Names of inlined calls stand in the index once each, so a piece of one is what a byte of anything else is. */
 enum { NAME_PIECE = 16 };
 
+static bool has_empty_string(const struct diff_side *side, const struct csn_inline_node *node) {
+    if (!node->name.len) return true;
+    const struct diff_path path = diff_path_of(side->index, node->call_file);
+    return node->call_file && (!path.directory.len || !path.base.len);
+}
+
 /* The next inlined call: the root is the function itself. */
 static csn_status next_call(struct csn_inline_iter *iter, const struct diff_side *side, struct csn_inline_node *out,
                             struct csn_error *err) {
@@ -76,6 +82,7 @@ static csn_status next_call(struct csn_inline_iter *iter, const struct diff_side
         status = csn_inline_iter_next(iter, out, err);
         if (status == CSN_OK && !read_budget_spend(side->left, 1 + out->name.len / NAME_PIECE)) return CSN_E_LIMIT;
     } while (status == CSN_OK && out->depth == 0);
+    if (status == CSN_OK && has_empty_string(side, out)) *side->suspect = true;
     return status;
 }
 

@@ -33,6 +33,7 @@ struct diff_side {
     const struct csn_index *index;
     const struct csn_record *record;
     uint64_t *left; /* of what may be read */
+    bool *suspect;  /* set where a name, or a part of a path, is empty, which may be unreadable */
 };
 
 /* The first call of either tree that the other one does not have; NULL: there it ends. They live as long as the trees. */

@@ -86,6 +86,7 @@ csn_status diff_rows_next(struct diff_rows *rows, struct diff_row *out, struct c
         struct diff_row found = { row.addr - rows->start, row.file, row.line };
         struct diff_path path = diff_path_of(rows->index, row.file);
         if (!read_budget_spend(rows->left, 1 + (path.directory.len + path.base.len) / PATH_PIECE)) return CSN_E_LIMIT;
+        *rows->suspect |= row.file && (!path.directory.len || !path.base.len);
         if (!path.directory.len && !path.base.len) found.file = found.line = 0;
         if (repeats(rows, &found)) continue;
         *out = rows->last = found;

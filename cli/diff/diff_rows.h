@@ -27,6 +27,7 @@ struct diff_row {
 struct diff_rows {
     const struct csn_index *index;
     uint64_t *left;      /* of what may be read: input/read_budget.h */
+    bool *suspect;       /* set where a path lacks one of its parts, which may be unreadable */
     struct csn_row_iter iter;
     uint64_t start, size;
     struct csn_row ahead;

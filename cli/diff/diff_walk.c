@@ -92,12 +92,15 @@ static bool list_peek(const struct function_list *list, uint64_t *out_start, uin
     return true;
 }
 
-static struct diff_function read_at(const struct csn_index *index, uint32_t idx, uint64_t start) {
+/* An empty name may be one that cannot be read; so may a part of one that is in pieces. */
+static struct diff_function read_at(const struct function_list *list, uint32_t idx, uint64_t start) {
     struct csn_record record;
     struct diff_function function = { .record.start = start };
-    function.status = csn_index_record(index, idx, &record, NULL);
-    if (function.status >= 0) function = diff_function_read(index, &record);
+    function.status = csn_index_record(list->index, idx, &record, NULL);
+    if (function.status >= 0) function = diff_function_read(list->index, &record);
     function.idx = idx;
+    if (function.status >= 0 && (!function.function.name.len || list->names.in_pieces))
+        function.status = csn_record_check(list->index, &record, NULL);
     return function;
 }
 
@@ -113,7 +116,7 @@ static bool gather(struct walk *walk, int side, uint64_t start) {
     while (list_peek(list, &next, &idx) && next == start) {
         if (!reserve_items(&group->items, &group->capacity, group->count + 1, sizeof(*group->items))) return false;
         struct diff_function *function = &group->items[group->count++];
-        *function = read_at(list->index, idx, start);
+        *function = read_at(list, idx, start);
         if (function->status >= 0 && !whole_names_read(&list->names, idx, &function->function.name)) return false;
         if (!read_budget_spend(&walk->capacity.left[side], 1 + function->function.name.len + function->function.record_size))
             return false;
@@ -141,7 +144,7 @@ static bool is_damaged(struct walk *walk, int side, const struct diff_function *
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_record record;
     csn_status status = csn_index_record(index, function->idx, &record, &err);
-    if (status >= 0) status = diff_function_check(index, &record, &err);
+    if (status >= 0) status = csn_record_check(index, &record, &err);
     if (status < 0) report_damaged(walk, side, function, name, &err);
     return status < 0;
 }
@@ -244,7 +247,7 @@ static bool compare_moved(struct walk *walk, const struct diff_loose *a, const s
     const struct diff_loose *loose[2] = { a, b };
     struct diff_function pair[2];
     for (int side = 0; side < 2; side++) {
-        pair[side] = read_at(walk->lists[side].index, loose[side]->idx, loose[side]->start);
+        pair[side] = read_at(&walk->lists[side], loose[side]->idx, loose[side]->start);
         pair[side].function.size = loose[side]->size;
         pair[side].function.name = loose[side]->name;
     }
@@ -276,6 +279,20 @@ static bool match_moved(struct walk *walk) {
     return true;
 }
 
+/* What cannot be read to its end is neither removed nor added. */
+static bool drop_damaged(struct walk *walk, int side) {
+    struct loose_list *list = &walk->loose[side];
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct diff_loose loose = list->items[i];
+        const struct diff_function function = read_at(&walk->lists[side], loose.idx, loose.start);
+        if (!read_budget_spend(&walk->capacity.left[side], 1 + function.function.record_size)) return false;
+        if (!is_damaged(walk, side, &function, loose.name)) list->items[kept++] = loose;
+    }
+    list->count = kept;
+    return true;
+}
+
 static void report_unmatched(struct walk *walk, int side) {
     struct loose_list *list = &walk->loose[side];
     sort_loose(list, loose_by_place);
@@ -288,7 +305,7 @@ bool diff_walk(const struct csn_index *a, const struct csn_index *b, const struc
     *counts = (struct diff_counts){ 0 };
     struct walk walk = { .listener = listener, .counts = counts };
     bool good = diff_scratch_init(&walk.capacity, a, b) && list_init(&walk.lists[0], a) && list_init(&walk.lists[1], b) &&
-                compare_all(&walk) && match_moved(&walk);
+                compare_all(&walk) && match_moved(&walk) && drop_damaged(&walk, 0) && drop_damaged(&walk, 1);
     if (good) {
         counts->removed = walk.loose[0].count;
         counts->added = walk.loose[1].count;

@@ -36,8 +36,8 @@ static void find_neighbours(const struct csn_index *index, struct whole_names *n
     if (has_after) read_neighbour(index, after, names, &out->after, &out->after_err);
 }
 
-/* The only binary that a lookup searches: the last one that begins at or below the address. Of those that begin at one address, which
- * stand one after the other, it is the last. One without an address is searched by its name alone. */
+/* The only binary that a lookup searches: the last one that begins at or below the address, of several that begin at one
+ * address the last of these. One without an address is searched by its name alone. */
 static void find_binary(const struct csn_index *index, struct explanation *out) {
     for (uint32_t idx = 0; out->info.format == CSN_FORMAT_BSYM && idx < out->info.binary_count; idx++) {
         struct csn_binary binary;

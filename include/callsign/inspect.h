@@ -112,6 +112,12 @@ CSN_API csn_status csn_index_record(const struct csn_index *index, uint32_t idx,
 CSN_API csn_status csn_record_function(const struct csn_index *index, const struct csn_record *record,
                                        struct csn_function *out, struct csn_error *err);
 
+/* Reads a record to its end, with the functions merged into it, and checks that every name, path and pattern that it
+ * refers to is in the index. Functions of inspect.h give empty strings for those that are not.
+ * CSN_OK; CSN_E_FORMAT and others: what is damaged first.
+ * Any thread; no allocation. Cost: linear in the size of the record. */
+CSN_API csn_status csn_record_check(const struct csn_index *index, const struct csn_record *record, struct csn_error *err);
+
 struct csn_row_iter {
     uint64_t state[10];      /* private */
 };

@@ -141,6 +141,15 @@ static csn_status get_bsym_function(const struct csn_index *index, const struct 
     return CSN_OK;
 }
 
+static csn_status check_bsym_record(const struct csn_index *index, const struct csn_record *record, struct csn_error *err) {
+    struct csn_function function;
+    CSNI_TRY(get_bsym_function(index, record, &function, err));
+    const uint32_t symbol = (uint32_t)((uint64_t)(record->bytes - index->bsym.symbols) / index->bsym.symbol_size);
+    if (csni_bsym_symbol_name_is_there(&index->bsym, symbol)) return CSN_OK;
+    return csni_fail(err, CSN_E_FORMAT, "BSYM", record->offset, "the name of symbol %u is not within 0x%zx bytes", symbol,
+                     index->bsym.text.size);
+}
+
 static csn_status verify_bsym(const struct csn_index *index, csn_verify_callback *callback, void *context,
                               struct csn_verify_counts *out, struct csn_error *err) {
     (void)err;
@@ -215,6 +224,6 @@ const struct csni_index_format csni_index_bsym = {
     .lookup = look_up_bsym, .lookup_refs = look_up_bsym_refs, .lookup_batch = csni_index_lookup_each,
     .prefetch = prefetch_bsym, .resolve = resolve_bsym, .resolve_into = resolve_bsym_into, .file = get_no_file,
     .string = get_bsym_string, .record = get_bsym_record, .function_start = get_bsym_function_start,
-    .function = get_bsym_function, .verify = verify_bsym, .part_bytes = get_bsym_part_bytes,
+    .function = get_bsym_function, .check = check_bsym_record, .verify = verify_bsym, .part_bytes = get_bsym_part_bytes,
     .record_sizes = get_bsym_record_sizes, .binaries = &binaries,
 };

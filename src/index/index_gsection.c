@@ -169,6 +169,6 @@ const struct csni_index_format csni_index_gsection = {
     .lookup = look_up_gsection, .lookup_refs = look_up_gsection_refs, .lookup_batch = csni_index_lookup_each,
     .resolve = resolve_gsection, .file = get_gsection_file, .string = csni_index_gsym_string,
     .record = csni_index_gsym_get_record, .function_start = csni_index_gsym_function_start,
-    .function = get_gsection_function, .find_part = find_gsection_part, .verify = verify_gsection,
+    .function = get_gsection_function, .check = csni_index_gsym_check, .find_part = find_gsection_part, .verify = verify_gsection,
     .part_bytes = get_gsection_part_bytes, .record_sizes = get_gsection_record_sizes,
 };

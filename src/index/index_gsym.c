@@ -401,6 +401,6 @@ const struct csni_index_format csni_index_gsym = {
     .lookup_refs = look_up_gsym_refs, .lookup_batch = csni_index_gsym_lookup_batch, .resolve = resolve_gsym,
     .file = get_gsym_file, .string = csni_index_gsym_string, .section = get_gsym_section,
     .record = csni_index_gsym_get_record, .function_start = csni_index_gsym_function_start, .function = get_gsym_function,
-    .find_part = find_gsym_part, .verify = verify_gsym, .part_bytes = get_gsym_part_bytes,
+    .check = csni_index_gsym_check, .find_part = find_gsym_part, .verify = verify_gsym, .part_bytes = get_gsym_part_bytes,
     .record_sizes = get_gsym_record_sizes, .binaries = &gsym_members,
 };

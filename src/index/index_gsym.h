@@ -28,5 +28,6 @@ csn_status csni_index_gsym_get_record(const struct csn_index *index, uint32_t id
                                       struct csn_error *err);
 csn_status csni_index_gsym_function_start(const struct csn_index *index, uint32_t idx, uint64_t *out,
                                           struct csn_error *err);
+csn_status csni_index_gsym_check(const struct csn_index *index, const struct csn_record *record, struct csn_error *err);
 
 #endif

@@ -75,6 +75,7 @@ struct csni_index_format {
     csn_status (*function_start)(const struct csn_index *index, uint32_t idx, uint64_t *out, struct csn_error *err);
     csn_status (*function)(const struct csn_index *index, const struct csn_record *record, struct csn_function *out,
                            struct csn_error *err);
+    csn_status (*check)(const struct csn_index *index, const struct csn_record *record, struct csn_error *err);
     /* The first part of that type, as csni_gsym_part_find(): for formats whose line tables, inline trees and lists are those
      * of GSYM, and whose index->gsym has what these need. NULL: functions have no parts. */
     csn_status (*find_part)(const struct csn_index *index, const struct csn_record *record, uint32_t type,

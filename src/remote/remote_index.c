@@ -326,6 +326,16 @@ static csn_status get_remote_function(const struct csn_index *index, const struc
     return run(index, call_function, &args, err);
 }
 
+static csn_status call_check(const struct csn_index *inner, void *context, struct csn_error *err) {
+    struct table_args *args = context;
+    return inner->format->check(inner, args->record, err);
+}
+
+static csn_status check_remote_record(const struct csn_index *index, const struct csn_record *record, struct csn_error *err) {
+    struct table_args args = { .record = record };
+    return run(index, call_check, &args, err);
+}
+
 /* The whole part: what it holds is read without these calls. */
 static csn_status call_find_part(const struct csn_index *inner, void *context, struct csn_error *err) {
     struct table_args *args = context;
@@ -469,6 +479,6 @@ const struct csni_index_format csni_index_remote = {
     .close = close_remote, .get_info = get_remote_info, .lookup = look_up_remote, .lookup_refs = look_up_remote_refs,
     .lookup_batch = look_up_remote_batch, .resolve = resolve_remote, .resolve_into = resolve_into_remote, .file = get_remote_file,
     .string = get_remote_string, .section = get_remote_section, .record = get_remote_record, .function_start = get_remote_start,
-    .function = get_remote_function, .find_part = find_remote_part, .verify = verify_remote, .part_bytes = get_remote_part_bytes,
-    .record_sizes = get_remote_record_sizes, .binaries = &remote_binaries, .find_name = find_remote_name,
+    .function = get_remote_function, .check = check_remote_record, .find_part = find_remote_part, .verify = verify_remote,
+    .part_bytes = get_remote_part_bytes, .record_sizes = get_remote_record_sizes, .binaries = &remote_binaries, .find_name = find_remote_name,
 };

@@ -221,6 +221,83 @@ def test_a_damaged_record_that_only_one_has(callsign, app, tmp_path):
         assert found["counts"]["removed"] + found["counts"]["added"] == 1
 
 
+FAR = 0x7fffffff
+
+
+def spoil(data, what):
+    """An offset of a string that leads out of the table."""
+    record = data.record(1)
+    if what == "name":
+        data.put_u32(record + 4, FAR)
+    elif what == "path":
+        data.put_u32(data.info_table + 4 * data.count + 16, FAR)
+    else: # the name of the inlined call, or the pattern of the call site
+        text = data.data.index({"call": b"\0callee\0", "pattern": b"\0goal\0"}[what], data.strings) + 1 - data.strings
+        data.put_u32(data.data.index(struct.pack("<I", text), record), FAR)
+
+
+@pytest.mark.parametrize("what", ["name", "path", "call", "pattern"])
+def test_a_string_that_cannot_be_read(callsign, tmp_path, what):
+    """The function is damaged, and neither removed, added, changed nor the same."""
+    functions = [{"start": 0x1000 * i, "size": 0x100, "name": f"f{i}"} for i in (1, 2, 3)]
+    functions[1].update(line=7, inlined=[{"offset": 16, "size": 16, "name": "callee", "call_line": 3}],
+                        sites=[(8, gsym_make.INTERNAL, ["goal"])])
+    good = gsym_make.write(tmp_path / "good.gsym", functions)
+    data = Bytes(gsym_make.write(tmp_path / "bad.gsym", functions))
+    spoil(data, what)
+    data.save()
+    for a, b, sides in ((good, data.path, "b"), (data.path, good, "a"), (data.path, data.path, "ab")):
+        found = damaged(callsign, a, b)
+        assert [(d["address"], d["in"]) for d in found["functions"]["damaged"]] == [("0x2000", side) for side in sides]
+        assert all("string 0x7fffffff, need < " in d["error"] for d in found["functions"]["damaged"])
+        assert not any(found["functions"][kind] for kind in ("changed", "removed", "added")) and found["counts"]["same"] == 2
+        done = callsign.run("diff", a, b)
+        assert done.returncode == 2 and done.stdout.startswith("damaged 0x2000 ") and "the rest is the same\n" in done.stdout
+        done = callsign.run("diff", "-q", a, b)
+        assert (done.returncode, done.stdout) == (2, "") and "damaged functions: 1 (first: 0x2000: FunctionInfo" in done.stderr
+
+
+def test_a_string_that_cannot_be_read_beyond_a_difference(callsign, tmp_path):
+    """What differs before it does not hide it; nor does it that only one index has the function."""
+    def make(name, line, start):
+        return gsym_make.write(tmp_path / name, [{"start": start, "size": 0x100, "name": name[0], "line": line, "inlined": [
+            {"offset": 16, "size": 16, "name": "callee", "call_line": 3}]}])
+    for good, other in ((make("f.good", 1, 0x1000), make("f.bad", 2, 0x1000)), (make("g", 1, 0x1000), make("h", 1, 0x2000))):
+        data = Bytes(other)
+        text = data.data.index(b"\0callee\0", data.strings) + 1 - data.strings
+        data.put_u32(data.data.index(struct.pack("<I", text), data.record(0)), FAR)
+        data.save()
+        found = damaged(callsign, good, data.path)
+        assert [d["in"] for d in found["functions"]["damaged"]] == ["b"] and not found["functions"]["changed"] + found["functions"]["added"]
+
+
+@pytest.mark.parametrize("form, width", [("gsym-v2", 8), ("gsym-section", 4)])
+def test_a_name_of_other_formats_that_cannot_be_read(callsign, tmp_path, form, width):
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    (tmp_path / "a.sym").write_text("FILE 0 /src/a.c\nFUNC 1000 100 0 one\n1000 100 1 0\nFUNC 2000 12345 0 two\n2000 12345 2 0\n")
+    callsign.good("convert", "-q", "--to", form, tmp_path / "a.sym", "-o", good)
+    data = bytearray(good.read_bytes())
+    at = data.index(struct.pack("<I", 0x12345)) + 4
+    data[at:at + width] = FAR.to_bytes(width, "little")
+    bad.write_bytes(data)
+    one, = damaged(callsign, good, bad)["functions"]["damaged"]
+    assert (one["address"], one["in"], one["name"]) == ("0x2000", "b", "two") and "name: string 0x7fffffff" in one["error"]
+
+
+def test_a_name_of_bsym_that_cannot_be_read(callsign, tmp_path):
+    good, bad = tmp_path / "good.bsym", tmp_path / "bad.bsym"
+    (tmp_path / "rom.symbol").write_text("From    \\epoc32\\release\\armv5\\urel\\a.exe\n\n"
+                                         "80000000    0010    one(int)    a.o(.text)\n80000010    0010    two(int)    a.o(.text)\n")
+    callsign.good("convert", "-q", "--to", "bsym", tmp_path / "rom.symbol", "-o", good)
+    data = bytearray(good.read_bytes())
+    at = int.from_bytes(data[12:16], "big") + 4 + 12 + 8 # the name of the second symbol
+    data[at:at + 4] = FAR.to_bytes(4, "big")
+    bad.write_bytes(data)
+    one, = damaged(callsign, good, bad)["functions"]["damaged"]
+    assert (one["address"], one["in"]) == ("0x80000010", "b") and "the name of symbol 1 is not within" in one["error"]
+    assert len(damaged(callsign, bad, bad)["functions"]["damaged"]) == 2
+
+
 def test_a_merged_function_that_is_damaged(callsign, tmp_path):
     """It is not taken for one that differs."""
     sym, good, bad = tmp_path / "a.sym", tmp_path / "good.gsym", tmp_path / "bad.gsym"

@@ -110,6 +110,8 @@ struct csni_bsym_name {
 bool csni_bsym_string(const struct csni_bsym *b, uint32_t offset, struct csni_span *out);
 struct csni_bsym_name csni_bsym_segment_name(const struct csni_bsym *b, const struct csni_bsym_segment *s);
 struct csni_bsym_name csni_bsym_symbol_name(const struct csni_bsym *b, uint32_t symbol);
+/* Whether all of it lies within the file. */
+bool csni_bsym_symbol_name_is_there(const struct csni_bsym *b, uint32_t symbol);
 /* Rename `idx`: the segment's place in the file, and its name on the device. */
 struct csni_bsym_name csni_bsym_rename(const struct csni_bsym *b, uint32_t idx, uint32_t *out_segment);
 

@@ -71,6 +71,18 @@ struct csni_bsym_name csni_bsym_symbol_name(const struct csni_bsym *b, uint32_t 
     return name;
 }
 
+bool csni_bsym_symbol_name_is_there(const struct csni_bsym *b, uint32_t symbol) {
+    const uint8_t *p = csni_bsym_symbol_record(b, symbol);
+    const bool is_v3 = b->version >= CSNI_BSYM_3_0;
+    struct csni_span text;
+    if (!csni_bsym_string(b, csni_bsym_word(b, p + (is_v3 ? CSNI_BSYM3_Y_NAME : CSNI_BSYM_Y_NAME)), &text)) return false;
+    if (is_v3) {
+        const uint32_t scope = csni_bsym_word(b, p + CSNI_BSYM3_Y_SCOPE);
+        return !scope || csni_bsym_string(b, scope, &text);
+    }
+    return !csni_bsym_prefix_number(b, csni_bsym_owner(b, symbol), symbol) || csni_bsym_symbol_name(b, symbol).has_scope;
+}
+
 struct csni_bsym_name csni_bsym_rename(const struct csni_bsym *b, uint32_t idx, uint32_t *out_segment) {
     const uint8_t *p = b->renames + (size_t)idx * CSNI_BSYM_RENAME_SIZE;
     *out_segment = csni_bsym_word(b, p + CSNI_BSYM_R_SEGMENT);

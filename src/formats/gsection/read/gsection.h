@@ -40,6 +40,8 @@ bool csni_gsection_is_whole(struct csni_span section);
 csn_status csni_gsection_parse(struct csni_gsection *g, struct csni_span bytes, const struct csni_gsection_home *home,
                                struct csn_error *err);
 
+/* The two strings of a file of the table that is not file 0. */
+const uint8_t *csni_gsection_file_entry(const struct csni_gsection *g, uint32_t idx);
 /* False, and two empty strings, for file 0 and for an index that the table does not have. */
 bool csni_gsection_file(const struct csni_gsection *g, uint32_t idx, struct csn_str *directory, struct csn_str *base);
 

@@ -315,11 +315,15 @@ bool csni_gsection_is_whole(struct csni_span section) {
     return status >= 0 && section.size >= CSNI_GSECTION_HEADER_SIZE && parse_by_offset(&g, NULL, NULL) >= 0 && g.revision == 'G';
 }
 
+const uint8_t *csni_gsection_file_entry(const struct csni_gsection *g, uint32_t idx) {
+    return g->gsym.files + (size_t)(g->has_file_0 ? idx : idx - 1) * CSNI_GSYM_FILE_ENTRY_SIZE;
+}
+
 bool csni_gsection_file(const struct csni_gsection *g, uint32_t idx, struct csn_str *directory, struct csn_str *base) {
     const struct csni_gsym *gsym = &g->gsym;
     *directory = *base = (struct csn_str){ "", 0 };
     if (idx == 0 || idx >= gsym->file_count) return false;
-    const uint8_t *entry = gsym->files + (size_t)(g->has_file_0 ? idx : idx - 1) * CSNI_GSYM_FILE_ENTRY_SIZE;
+    const uint8_t *entry = csni_gsection_file_entry(g, idx);
     *directory = csni_gsym_string(gsym, csni_get32(entry, gsym->big));
     *base = csni_gsym_string(gsym, csni_get32(entry + CSNI_GSYM_STRP_SIZE, gsym->big));
     return true;
