@@ -1,5 +1,5 @@
 /* Any bytes as stacks in JSON lines, after the first NUL an index of the module "200". Invariant: the reader of plain lines
- * and the texts that are kept change nothing: the same is written by the JSON library alone without them. */
+ * and the texts that are kept change nothing: the same is written by the reader of any line without them. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>

@@ -321,7 +321,6 @@ static bool answer_input(struct stack_run *run, int fd, const char *path) {
     enum input_kind kind = result == LINE_WHOLE || result == LINE_PART ? kind_of(format, line) : KIND_UNKNOWN;
     if (kind == KIND_REPORT && !format && !tell_report(&input, &line, &kind)) good = input_failed(&input, path);
     else if (kind == KIND_UNKNOWN) good = result == LINE_END || input_failed(&input, path);
-    else if (kind == KIND_JSON && !run->values->in_place && !stack_json_available()) good = false;
     else if (kind == KIND_REPORT) good = read_report(run, &input, path, line);
     else if (kind == KIND_JSON && !run->values->in_place) good = read_json(run, &input, path, line, result);
     else good = read_text(run, &input, path, line, result);

@@ -129,11 +129,6 @@ static enum exit_code show_version(void) {
     out_text(&out, csn_version());
     out_text(&out, "\nbuilt with ");
     out_text(&out, csn_build_features());
-#ifdef CALLSIGN_HAVE_JANSSON
-    out_text(&out, ", jansson " CALLSIGN_JANSSON_VERSION);
-#else
-    out_text(&out, ", no jansson (JSON is not read)");
-#endif
 #ifdef CALLSIGN_HAVE_SERVER
     out_text(&out, CALLSIGN_SERVER_FOUND);
 #else

@@ -11,9 +11,9 @@
 
 #include "lookup/address_text.h"
 #include "ui/cli_message.h"
-#ifdef CALLSIGN_HAVE_JANSSON
-#include "ui/jansson_in.h"
-#endif
+#include "ui/json_span.h"
+
+enum { MEMBER_MAX = 64 };
 
 static const char manifest_head[] = "{\"segment_size\":";
 static const char manifest_tail[] = "-manifest.json";
@@ -39,8 +39,6 @@ void segment_manifest_deinit(struct segment_manifest *manifest) {
     *manifest = (struct segment_manifest){ NULL, 0 };
 }
 
-#ifdef CALLSIGN_HAVE_JANSSON
-
 /* A suffix names a file beside the manifest and nothing else: "-0x" and the start. */
 static bool suffix_fits(const char *suffix, uint64_t start) {
     char expected[32];
@@ -48,11 +46,18 @@ static bool suffix_fits(const char *suffix, uint64_t start) {
     return strcmp(suffix, expected) == 0;
 }
 
-static bool add_segment(const char *path, size_t number, const json_t *entry, struct segment_manifest *out) {
-    const char *start_text = json_string_value(json_object_get(entry, "start"));
-    const char *suffix = json_string_value(json_object_get(entry, "suffix"));
+/* An address or a suffix, which are short. */
+static bool text_of(struct csn_str entry, const char *key, char out[MEMBER_MAX + 1]) {
+    struct csn_str value;
+    if (!json_span_find(entry, key, &value) || value.len > MEMBER_MAX || value.ptr[0] != '"') return false;
+    out[json_span_text(value, out)] = 0;
+    return true;
+}
+
+static bool add_segment(const char *path, size_t number, struct csn_str entry, struct segment_manifest *out) {
+    char start_text[MEMBER_MAX + 1], suffix[MEMBER_MAX + 1];
     struct manifest_segment *segment = &out->items[out->count];
-    if (!start_text || !suffix) {
+    if (!text_of(entry, "start", start_text) || !text_of(entry, "suffix", suffix)) {
         cli_error(path, "segment %zu has no 'start' or no 'suffix'", number);
     } else if (!address_parse((struct csn_str){ start_text, strlen(start_text) }, &segment->start)) {
         cli_error(path, "segment %zu: 'start' is '%.40s', not a hexadecimal address", number, start_text);
@@ -71,9 +76,11 @@ static bool add_segment(const char *path, size_t number, const json_t *entry, st
     return false;
 }
 
-static bool add_segments(const char *path, const json_t *root, struct segment_manifest *out) {
-    const json_t *list = json_object_get(root, "segments");
-    size_t count = json_array_size(list);
+static bool add_segments(const char *path, struct csn_str root, struct segment_manifest *out) {
+    struct csn_str list, key, entry;
+    size_t count = 0;
+    const bool has_list = json_span_find(root, "segments", &list) && json_span_is_array(list);
+    for (struct json_items items = json_items_of(list); has_list && json_items_next(&items, &key, &entry);) count++;
     if (!count) {
         cli_error(path, "the manifest lists no segments");
         return false;
@@ -83,31 +90,37 @@ static bool add_segments(const char *path, const json_t *root, struct segment_ma
         cli_error_memory("segments");
         return false;
     }
-    for (size_t i = 0; i < count; i++)
-        if (!add_segment(path, i + 1, json_array_get(list, i), out)) return false;
+    struct json_items items = json_items_of(list);
+    for (size_t i = 0; json_items_next(&items, &key, &entry); i++)
+        if (!add_segment(path, i + 1, entry, out)) return false;
     return true;
 }
 
-bool segment_manifest_read(const char *path, struct segment_manifest *out) {
-    json_error_t wrong;
-    *out = (struct segment_manifest){ NULL, 0 };
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &wrong);
-    if (!root) {
-        cli_error(path, "line %d: %s", wrong.line, wrong.text);
-        return false;
-    }
-    bool good = add_segments(path, root, out);
-    json_decref(root);
-    if (!good) segment_manifest_deinit(out);
-    return good;
+static size_t line_of(struct csn_str text, size_t at) {
+    size_t line = 1;
+    for (size_t i = 0; i < at; i++) line += text.ptr[i] == '\n';
+    return line;
 }
 
-#else
-
-bool segment_manifest_read(const char *path, struct segment_manifest *out) {
-    *out = (struct segment_manifest){ NULL, 0 };
-    cli_error(path, "a list of segments is JSON, and callsign was built without jansson, which reads it");
+static bool read_text(const char *path, struct csn_str text, struct segment_manifest *out) {
+    struct csn_str root;
+    struct json_fault fault;
+    if (json_span_only_value(text, &root, &fault)) return add_segments(path, root, out);
+    cli_error(path, "line %zu: %s", line_of(text, fault.at), fault.text);
     return false;
 }
 
-#endif
+bool segment_manifest_read(const char *path, struct segment_manifest *out) {
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csn_file *file;
+    *out = (struct segment_manifest){ NULL, 0 };
+    csn_status status = csn_file_open(path, &file, &err);
+    if (status < 0) {
+        cli_error_status(path, status, &err);
+        return false;
+    }
+    bool good = read_text(path, (struct csn_str){ csn_file_bytes(file), csn_file_size(file) }, out);
+    csn_file_close(file);
+    if (!good) segment_manifest_deinit(out);
+    return good;
+}

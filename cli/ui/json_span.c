@@ -5,13 +5,42 @@
 
 #include "ui/json_token.h"
 
-enum { DEPTH_MAX = 256, KEY_MAX = 64 };
+enum { DEPTH_MAX = 2048, KEY_MAX = 64 };
 
 /* ---- values ---- */
 
-static bool skip_value(struct json_tokens *t, unsigned depth);
+/* Which brackets are open, outermost first: a bit for each, set for an object. */
+struct open_brackets {
+    unsigned depth;
+    unsigned char kinds[DEPTH_MAX / 8];
+};
 
-static bool skip_member(struct json_tokens *t, unsigned depth) {
+static bool in_object(const struct open_brackets *open) {
+    const unsigned last = open->depth - 1;
+    return open->kinds[last / 8] >> (last % 8) & 1;
+}
+
+static bool open_bracket(struct json_tokens *t, struct open_brackets *open) {
+    const unsigned bit = 1u << (open->depth % 8);
+    unsigned char *kinds = &open->kinds[open->depth / 8];
+    if (open->depth == DEPTH_MAX) return json_token_fails(t, "nested too deeply");
+    if (bit == 1) *kinds = 0;
+    *kinds = (unsigned char)(*t->at == '{' ? *kinds | bit : *kinds & ~bit);
+    open->depth++;
+    t->at++;
+    json_token_blanks(t);
+    return true;
+}
+
+/* Whether the innermost bracket is closed here. */
+static bool close_bracket(struct json_tokens *t, struct open_brackets *open) {
+    if (json_token_peek(t) != (in_object(open) ? '}' : ']')) return false;
+    open->depth--;
+    t->at++;
+    return true;
+}
+
+static bool skip_name(struct json_tokens *t) {
     struct csn_str name;
     json_token_blanks(t);
     if (json_token_peek(t) != '"') return json_token_fails(t, "no name of a member");
@@ -19,35 +48,12 @@ static bool skip_member(struct json_tokens *t, unsigned depth) {
     json_token_blanks(t);
     if (json_token_peek(t) != ':') return json_token_fails(t, "':' is missing");
     t->at++;
-    return skip_value(t, depth);
-}
-
-static bool skip_items(struct json_tokens *t, unsigned depth) {
-    bool is_object = *t->at++ == '{';
-    char close = is_object ? '}' : ']';
-    if (depth == DEPTH_MAX) return json_token_fails(t, "nested too deeply");
-    json_token_blanks(t);
-    if (json_token_peek(t) == close) {
-        t->at++;
-        return true;
-    }
-    for (;;) {
-        if (!(is_object ? skip_member(t, depth + 1) : skip_value(t, depth + 1))) return false;
-        json_token_blanks(t);
-        if (json_token_peek(t) == close) break;
-        if (json_token_peek(t) != ',') return json_token_fails(t, t->at == t->end ? "the text ends" : "',' is missing");
-        t->at++;
-    }
-    t->at++;
     return true;
 }
 
-static bool skip_value(struct json_tokens *t, unsigned depth) {
+static bool skip_scalar(struct json_tokens *t) {
     struct csn_str inside;
-    json_token_blanks(t);
     switch (json_token_peek(t)) {
-    case '{':
-    case '[': return skip_items(t, depth);
     case '"': return json_token_string(t, &inside);
     case '-':
     case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9': return json_token_number(t);
@@ -55,16 +61,56 @@ static bool skip_value(struct json_tokens *t, unsigned depth) {
     }
 }
 
+/* Behind a value: closes what ends there. False: it is broken. At depth 0 all is read; otherwise another item comes. */
+static bool skip_to_item(struct json_tokens *t, struct open_brackets *open) {
+    while (open->depth) {
+        json_token_blanks(t);
+        if (close_bracket(t, open)) continue;
+        if (json_token_peek(t) != ',') return json_token_fails(t, t->at == t->end ? "the text ends" : "',' is missing");
+        t->at++;
+        return true;
+    }
+    return true;
+}
+
+static bool skip_value(struct json_tokens *t) {
+    struct open_brackets open;
+    open.depth = 0;
+    do {
+        if (open.depth && in_object(&open) && !skip_name(t)) return false;
+        json_token_blanks(t);
+        const char first = json_token_peek(t);
+        if (first != '{' && first != '[') {
+            if (!skip_scalar(t)) return false;
+        } else if (!open_bracket(t, &open)) {
+            return false;
+        } else if (!close_bracket(t, &open)) {
+            continue;
+        }
+        if (!skip_to_item(t, &open)) return false;
+    } while (open.depth);
+    return true;
+}
+
 bool json_span_value(struct csn_str text, struct csn_str *out, struct json_fault *fault) {
     struct json_tokens t = { .at = text.ptr, .end = text.ptr + text.len };
     json_token_blanks(&t);
     const char *from = t.at;
-    if (!skip_value(&t, 0)) {
+    if (!skip_value(&t)) {
         *fault = (struct json_fault){ t.fault, (size_t)(t.at - text.ptr) };
         return false;
     }
     *out = (struct csn_str){ from, (size_t)(t.at - from) };
     return true;
+}
+
+bool json_span_only_value(struct csn_str text, struct csn_str *out, struct json_fault *fault) {
+    if (!json_span_value(text, out, fault)) return false;
+    struct json_tokens t = { .at = out->ptr + out->len, .end = text.ptr + text.len };
+    json_token_blanks(&t);
+    if (t.at == t.end) return true;
+    *fault = (struct json_fault){ "more than one value", (size_t)(t.at - text.ptr) };
+    return false;
 }
 
 /* ---- members ---- */
@@ -104,7 +150,18 @@ bool json_span_find(struct csn_str object, const char *key, struct csn_str *out)
     return found;
 }
 
+void json_span_members(struct csn_str object, const char *const *keys, size_t count, struct csn_str *out) {
+    struct json_items items = json_items_of(object);
+    struct csn_str name, value;
+    for (size_t i = 0; i < count; i++) out[i] = (struct csn_str){ "", 0 };
+    while (items.is_object && json_items_next(&items, &name, &value))
+        for (size_t i = 0; i < count; i++)
+            if (json_span_equals(name, keys[i])) out[i] = value;
+}
+
 bool json_span_is_array(struct csn_str value) { return value.len && value.ptr[0] == '['; }
+bool json_span_is_object(struct csn_str value) { return value.len && value.ptr[0] == '{'; }
+bool json_span_is_true(struct csn_str value) { return value.len && value.ptr[0] == 't'; }
 
 /* ---- strings and numbers ---- */
 
@@ -162,10 +219,13 @@ size_t json_span_text(struct csn_str string, char *out) {
 
 bool json_span_equals(struct csn_str string, const char *text) {
     enum { ESCAPED = 6 };
+    const size_t len = strlen(text);
+    if (string.len == len + 2 && string.ptr[0] == '"' && memcmp(string.ptr + 1, text, len) == 0) return true;
+    if (string.len < len + 2 || !memchr(string.ptr, '\\', string.len)) return false;
     char bytes[KEY_MAX * ESCAPED];
     if (string.len > sizeof(bytes)) return false;
     size_t size = json_span_text(string, bytes);
-    return size == strlen(text) && memcmp(bytes, text, size) == 0;
+    return size == len && memcmp(bytes, text, size) == 0;
 }
 
 bool json_span_u64(struct csn_str value, uint64_t *out) {

@@ -16,6 +16,9 @@ struct json_fault {
 /* The value at the beginning of `text`, blanks before it left out. Nothing is said of what follows it. False: there is none. */
 bool json_span_value(struct csn_str text, struct csn_str *out, struct json_fault *fault);
 
+/* The same of a text that has nothing else but blanks. */
+bool json_span_only_value(struct csn_str text, struct csn_str *out, struct json_fault *fault);
+
 /* The rest is for spans of whole values. */
 
 /* The members of an object or the items of an array; any other value has none. */
@@ -29,7 +32,11 @@ bool json_items_next(struct json_items *items, struct csn_str *key, struct csn_s
 
 /* The last member of that name. False: there is none, or `object` is none. */
 bool json_span_find(struct csn_str object, const char *key, struct csn_str *out);
+/* The last member of each of the names, in one walk; empty: there is none, or `object` is none. */
+void json_span_members(struct csn_str object, const char *const *keys, size_t count, struct csn_str *out);
 bool json_span_is_array(struct csn_str value);
+bool json_span_is_object(struct csn_str value);
+bool json_span_is_true(struct csn_str value);
 /* Whether a string is `text`, which is short and ASCII. */
 bool json_span_equals(struct csn_str string, const char *text);
 /* A string's bytes, escapes resolved, in `out` with space for string.len bytes; their number. 0: it is no string. */

@@ -50,6 +50,19 @@ def test_names_and_ranges(callsign, indexes):
     assert got.returncode == 2 and "nowhere" in got.stderr
 
 
+def test_members_of_the_list_that_are_not_read(callsign, indexes, tmp_path):
+    _, manifest = indexes
+    for part in manifest.parent.glob("parts-0x*"):
+        shutil.copy(part, tmp_path)
+    want = callsign.good("lookup", manifest, segments(manifest)[1]["start"])
+    copy = tmp_path / manifest.name
+    for value in (b"1e400", b"9223372036854775808", b'"\\ud800"', b'"\xff"'):
+        copy.write_bytes(manifest.read_bytes().rstrip()[:-1] + b',"x":' + value + b"}\n")
+        assert callsign.good("lookup", copy, segments(manifest)[1]["start"]) == want
+    copy.write_bytes(manifest.read_bytes().rstrip()[:-1] + b',\n"x":}\n')
+    assert f"{copy.name}: line 7: no value" in callsign.bad("lookup", copy, "0")
+
+
 def test_only_segments_that_are_needed_are_opened(callsign, indexes, tmp_path):
     _, manifest = indexes
     listed = segments(manifest)

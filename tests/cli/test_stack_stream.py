@@ -59,6 +59,39 @@ def test_lines_that_are_wrong(callsign, app, line, message):
     assert before == after
 
 
+UNREAD = [b'9223372036854775808', b'-1e400', b'"\\ud800"', b'"\xff\xc0"', b'"\t"', b'"\\u0000"', b"[" * 1000 + b"]" * 1000]
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("value", UNREAD, ids=["integer", "real", "half", "bytes", "tab", "nul", "depth"])
+def test_members_that_are_not_read(callsign, app, value, threads, tmp_path):
+    """Whatever they hold, beside what is read: in the line, in a module and in a frame."""
+    own = own_line(OWN, 0x401004, 0x402010).encode()
+    lines = [PLAIN.encode(), b'{"x":' + value + b"," + PLAIN.encode()[1:], PLAIN.encode().replace(b'"address"', b'"x":' + value + b',"address"'),
+             own, own.replace(b'"name"', b'"x":' + value + b',"name"')]
+    (tmp_path / "lines").write_bytes(b"\n".join(lines) + b"\n")
+    found = callsign.good("stack", "--json", "--index", app, "--threads", threads, tmp_path / "lines").splitlines()
+    assert len(found) == 5 and found[0] == found[1] == found[2] and found[3] == found[4]
+    assert [json.loads(line)["frames"][0]["frames"][0]["function"] for line in found] == ["square"] * 5
+
+
+@pytest.mark.parametrize("frame,message", [
+    ('{"module":"app","address":18446744073709551616}', "address: no hexadecimal address, nor a number below 2^64: 18446744073709551616"),
+    ('{"pc":1e400}', "pc: no hexadecimal address, nor a number below 2^64: 1e400"), ('{"pc":-1}', "nor a number below 2^64: -1"),
+    ('{"module":"a\tb","address":"1"}', "module: not JSON: a control character"),
+])
+def test_members_that_are_read(callsign, app, frame, message):
+    before, wrong, after = lines_of(callsign, app, [PLAIN, '{"frames":[' + frame + "]}", PLAIN], "--json", code=1)
+    assert message in json.loads(wrong)["error"] and before == after
+
+
+def test_numbers_of_64_bits(callsign, app):
+    """What of them does not fit integers with a sign was no JSON."""
+    found = lines_of(callsign, app, ['{"frames":[{"pc":18446744073709551615},{"module":"app","address":8208}]}'], "--json")
+    frames = json.loads(found[0])["frames"]
+    assert frames[0]["pc"] == "0xffffffffffffffff" and frames[1]["frames"][0]["function"] == "main"
+
+
 def test_choice_is_not_kept(callsign, app):
     """The same frame, chosen by one call and by another, and by none."""
     stacks = [json.dumps({"frames": [{"module": "app", "address": "0x1004"}, {"module": "app", "address": f"{ret:#x}"}]})

@@ -5,9 +5,6 @@
 #include "stack/session/stack_output.h"
 #include "ui/json_span.h"
 
-/* False, with a message: this build has no JSON reader. */
-bool stack_json_available(void);
-
 /* One line. A stack is answered on `output`; what cannot be understood is answered there as an error, and false returned. */
 bool stack_json_line(struct stack_session *session, struct csn_str line, struct stack_output *output);
 

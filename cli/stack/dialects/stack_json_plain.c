@@ -1,6 +1,6 @@
-/* The lines of a stream of stacks, read without a tree: {"frames":[{"pc":"0x1139"},{"module":"app","address":"0x11f2"}]}, also
+/* The lines of a stream of stacks, read in one pass: {"frames":[{"pc":"0x1139"},{"module":"app","address":"0x11f2"}]}, also
  * with "modules" before the frames.
- * jansson took half of the time of such a stream. It still reads everything else, and says what is wrong with it. */
+ * A tree took half of the time of such a stream. stack_json.c reads everything else, and says what is wrong with it. */
 #include <string.h>
 
 #include "lookup/address_text.h"
