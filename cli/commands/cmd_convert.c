@@ -168,6 +168,8 @@ static bool format_options_are_good(const struct convert_values *values) {
     if (of_breakpad && format != CSN_FORMAT_BREAKPAD) cli_error(NULL, "option '--%s' needs '--to breakpad'", of_breakpad);
     else if (values->endian && is_text_or_bsym)
         cli_error(NULL, "option '--endian' does not go with '--to %s', which has one byte order", values->to);
+    else if (values->call_sites.count && is_text_or_bsym)
+        cli_error(NULL, "option '--call-sites' does not go with '--to %s', which has none", values->to);
     else if (values->bare_patterns && !values->call_sites.count) cli_error(NULL, "option '--bare-patterns' needs '--call-sites'");
     else return true;
     return false;
@@ -448,11 +450,19 @@ static size_t list_images(const struct input_file *input, struct csn_image_info 
     return status < 0 ? 1 : count;
 }
 
+/* Call sites in DWARF are those of object files; what an index has of them is kept without the option. */
+static bool call_sites_fit(const struct target *target, const struct input_file *input) {
+    const enum input_nature nature = target->call_sites->dwarf ? input_nature_of(input) : INPUT_OBJECT;
+    if (nature == INPUT_OBJECT) return true;
+    cli_error(input->path, "is %s: option '--call-sites dwarf' goes with object files", input_nature_text(nature));
+    return false;
+}
+
 static enum exit_code convert_input(const struct convert_values *values, struct target whole) {
     struct csn_image_info images[IMAGES_MAX];
     struct input_file input;
     if (!input_file_open(whole.input, &input)) return EXIT_FAILED;
-    if (!options_fit_input(&input, &values->companions)) {
+    if (!options_fit_input(&input, &values->companions) || !call_sites_fit(&whole, &input)) {
         input_file_close(&input);
         return EXIT_FAILED;
     }

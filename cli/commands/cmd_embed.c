@@ -91,6 +91,7 @@ static enum exit_code embed(const struct embed_values *values, const struct inpu
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_bytes made = { 0 };
     bool is_made = values->revision || values->strings_in || !is_ready_index(index);
+    if (!is_made && !options_fit_embedded(index->path, &values->companions)) return EXIT_FAILED;
     csn_status status = is_made ? make_section(values, index, object, &report, &made, &err) : CSN_OK;
     if (status < 0) {
         cli_error_status(index->path, status, &err);

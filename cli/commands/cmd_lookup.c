@@ -124,14 +124,26 @@ static bool parse_pid(const char *text, uint64_t *out) {
     return digits && !text[digits] && option_size_parse(text, out);
 }
 
-/* Options that say where an image is need one image. */
+/* Options that say where an image is, or where its debug information, need one image. NULL: there is none. */
+static const char *option_of_index(const struct lookup_values *values) {
+    const struct companion_values *companions = &values->companions;
+    if (values->load_address) return "--load-address";
+    if (values->slide) return "--slide";
+    if (companions->arch) return "--arch";
+    if (companions->debug_file) return "--debug-file";
+    if (companions->packages.count) return "--dwp";
+    if (companions->dwo_dirs.count) return "--dwo-dir";
+    if (companions->object_prefix) return "--oso-prefix";
+    return companions->none ? "--no-companions" : NULL;
+}
+
 static bool options_fit(const struct lookup_values *values, int operand_count) {
-    const char *place = values->load_address ? "--load-address" : values->slide ? "--slide" : NULL;
+    const char *of_index = option_of_index(values);
     bool is_process = values->pid || values->maps;
     if (values->pid && values->maps) cli_error(NULL, "--pid and --maps exclude each other");
     else if (values->load_address && values->slide) cli_error(NULL, "--load-address and --slide exclude each other");
-    else if (is_process && place)
-        cli_error(NULL, "%s needs an INDEX: it does not go with %s", place, values->pid ? "--pid" : "--maps");
+    else if (is_process && of_index)
+        cli_error(NULL, "%s needs an INDEX: it does not go with %s", of_index, values->pid ? "--pid" : "--maps");
     else if (!is_process && !operand_count) cli_error(NULL, "lookup needs INDEX [ADDR...] (try 'callsign lookup --help')");
     else return true;
     return false;
@@ -163,6 +175,7 @@ static bool place_image(struct lookup_run *run, const struct lookup_values *valu
 
 static enum exit_code look_up_segments(struct lookup_run *run, const struct lookup_values *values, char **addresses, int count) {
     run->target.path = run->path;
+    if (!options_fit_index(run->path, &values->companions)) return EXIT_FAILED;
     if (!lookup_target_open_segments(&run->target) || !place_image(run, values, NULL)) return EXIT_FAILED;
     return look_up(run, addresses, count);
 }

@@ -172,9 +172,22 @@ static struct companion_values companions_of_index(const struct verify_values *v
     out.debug_file = NULL;
     out.packages.count = 0;
     if (!out.arch || csn_file_open(path, &file, NULL) < 0) return out;
-    if (csn_is_index(csn_file_bytes(file), csn_file_size(file))) out.arch = NULL;
+    const struct input_file input = { path, file, csn_file_bytes(file), csn_file_size(file) };
+    if (!input_takes_arch(input_nature_of(&input))) out.arch = NULL;
     csn_file_close(file);
     return out;
+}
+
+/* False, with a message: an option that neither OBJECT nor, of `index`, INDEX has a use for. */
+static bool options_fit_object(const struct verify_values *values, const struct companion_values *index) {
+    struct companion_values companions = values->companions;
+    struct input_file input;
+    if (index->arch) companions.arch = NULL;
+    if (!values->against || (!companions.arch && !companions.debug_file && !companions.packages.count)) return true;
+    if (!input_file_open(values->against, &input)) return false;
+    bool fits = options_fit_input(&input, &companions);
+    input_file_close(&input);
+    return fits;
 }
 
 static enum exit_code run_verify(const void *values, char **operands, int operand_count) {
@@ -184,7 +197,7 @@ static enum exit_code run_verify(const void *values, char **operands, int operan
     out_init(&run.out, STDOUT_FILENO);
     struct opened_index opened;
     const struct companion_values of_index = companions_of_index(run.values, operands[0]);
-    if (!open_index(operands[0], &of_index, &opened)) return EXIT_FAILED;
+    if (!options_fit_object(run.values, &of_index) || !open_index(operands[0], &of_index, &opened)) return EXIT_FAILED;
     bool good = check_records(&run, operands[0], opened.index) &&
                 (!run.values->against || check_against(&run, opened.index));
     close_index(&opened);

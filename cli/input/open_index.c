@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include <callsign/identity.h>
 #include <callsign/remote.h>
 
 #include "convert/conversion_text.h"
@@ -126,27 +127,57 @@ static csn_status open_image(const struct companion_values *companions, struct s
     return symbol_search_start(search) ? open_by_search(&values, search, out, err) : CSN_NONE;
 }
 
-/* What is said of debug information or images means nothing for an index, which has all of it inside. */
-static bool options_fit_index(const char *path, const struct companion_values *companions) {
-    const char *option = companions->debug_file ? "--debug-file" : companions->packages.count ? "--dwp" : NULL;
+/* ---- options that an input has no use for ---- */
+
+static const char *debug_option(const struct companion_values *companions) {
+    return companions->debug_file ? "--debug-file" : companions->packages.count ? "--dwp" : NULL;
+}
+
+bool options_fit_index(const char *path, const struct companion_values *companions) {
+    const char *option = debug_option(companions);
     if (companions->arch) cli_error(path, "is an index of one image: option '--arch' goes with universal files");
     else if (option) cli_error(path, "is an index: option '%s' goes with what is to be converted", option);
     return !option && !companions->arch;
 }
 
-static bool has_all_inside(const struct input_file *input) {
-    static const char breakpad[] = "MODULE ";
-    bool is_breakpad = input->size >= sizeof(breakpad) - 1 && memcmp(input->bytes, breakpad, sizeof(breakpad) - 1) == 0;
-    return is_breakpad || (input->file && csn_is_index(input->bytes, input->size));
+static bool begins_with(const struct input_file *input, const char *magic) {
+    const size_t len = strlen(magic);
+    return input->size >= len && memcmp(input->bytes, magic, len) == 0;
 }
 
+enum input_nature input_nature_of(const struct input_file *input) {
+    struct csn_identity identity;
+    if (!input->file) return INPUT_OBJECT;
+    if (begins_with(input, "MODULE ") || csn_is_index(input->bytes, input->size)) return INPUT_INDEX;
+    if (begins_with(input, "!<arch>\n") || begins_with(input, "!<thin>\n")) return INPUT_OBJECT;
+    if (!csn_is_input(input->bytes, input->size)) return INPUT_OBJECT;
+    csn_status status = csn_identify_memory(input->bytes, input->size, &identity, sizeof(identity), NULL);
+    if (status < 0 && status != CSN_E_UNSUPPORTED) return INPUT_OBJECT; /* of several images, or damaged */
+    return identity.container == CSN_IDENTITY_PDB ? INPUT_PDB : identity.container ? INPUT_OBJECT : INPUT_LIST;
+}
+
+const char *input_nature_text(enum input_nature nature) {
+    static const char *const texts[] = { "an object file", "an index", "a program database", "a list of symbols" };
+    return texts[nature];
+}
+
+/* A list of symbols has no image, and nothing but an object file has debug information elsewhere. */
 bool options_fit_input(const struct input_file *input, const struct companion_values *companions) {
-    return !has_all_inside(input) || options_fit_index(input->path, companions);
+    const char *option = debug_option(companions);
+    if (!option && !companions->arch) return true;
+    const enum input_nature nature = input_nature_of(input);
+    if (nature == INPUT_INDEX) return options_fit_index(input->path, companions);
+    if (companions->arch && !input_takes_arch(nature))
+        cli_error(input->path, "is %s: option '--arch' goes with universal files", input_nature_text(nature));
+    else if (option && nature != INPUT_OBJECT)
+        cli_error(input->path, "is %s: option '%s' goes with object files", input_nature_text(nature), option);
+    else return true;
+    return false;
 }
 
 /* An index in a section answers alone, whatever debug information there is elsewhere. */
-static bool options_fit_embedded(const char *path, const struct companion_values *companions) {
-    const char *option = companions->debug_file ? "--debug-file" : companions->packages.count ? "--dwp" : NULL;
+bool options_fit_embedded(const char *path, const struct companion_values *companions) {
+    const char *option = debug_option(companions);
     if (option) cli_error(path, "carries an index: option '%s' goes with what is to be converted", option);
     return !option;
 }
@@ -225,14 +256,24 @@ bool open_index(const char *path, const struct companion_values *companions, str
     return open_index_through(path, companions, NULL, out);
 }
 
+/* Without the options that only the other one has a use for. */
+static struct companion_values values_of_side(const struct companion_values *companions, enum input_nature own, enum input_nature other) {
+    struct companion_values values = *companions;
+    if (own != INPUT_OBJECT && other == INPUT_OBJECT) {
+        values.debug_file = NULL;
+        values.packages.count = 0;
+    }
+    if (!input_takes_arch(own) && input_takes_arch(other)) values.arch = NULL;
+    return values;
+}
+
 bool open_two_indexes(char *const paths[2], const struct companion_values *companions, struct opened_index out[2]) {
     out[0] = out[1] = (struct opened_index){ 0 };
     if (!input_file_open(paths[0], &out[0].input) || !input_file_open(paths[1], &out[1].input)) return false;
-    const bool is_index[2] = { has_all_inside(&out[0].input), has_all_inside(&out[1].input) };
+    const enum input_nature natures[2] = { input_nature_of(&out[0].input), input_nature_of(&out[1].input) };
     for (int side = 0; side < 2; side++) {
         struct csn_error err = CSN_ERROR_INIT;
-        struct companion_values values = *companions;
-        if (is_index[side] && !is_index[1 - side]) values = (struct companion_values){ .offline = companions->offline };
+        const struct companion_values values = values_of_side(companions, natures[side], natures[1 - side]);
         if (!finish_opening(open_input(&values, NULL, &out[side], &err), &err, &out[side])) return false;
     }
     return true;

@@ -18,8 +18,22 @@ struct input_file {
 /* False, with a message: it cannot be read, or is empty. */
 bool input_file_open(const char *path, struct input_file *out);
 void input_file_close(struct input_file *input); /* a zeroed one is fine */
-/* False, with a message: an index or a Breakpad file is given an option that goes with what debug information is searched for. */
+/* What a file is: by that, which options mean something for it. */
+enum input_nature {
+    INPUT_OBJECT, /* an object file, an archive or bundle of them, or nothing that is read */
+    INPUT_INDEX,  /* an index or a Breakpad file */
+    INPUT_PDB,
+    INPUT_LIST    /* text of symbols, a jitdump, or the log of a ROM's build */
+};
+enum input_nature input_nature_of(const struct input_file *input);
+const char *input_nature_text(enum input_nature nature); /* "an index" */
+static inline bool input_takes_arch(enum input_nature nature) { return nature == INPUT_OBJECT || nature == INPUT_PDB; }
+
+/* False, with a message: an option for debug information elsewhere, or for one of several images, that the input has no use for. */
 bool options_fit_input(const struct input_file *input, const struct companion_values *companions);
+/* The same of what is known to be an index, and of an object that carries one, which is used. */
+bool options_fit_index(const char *path, const struct companion_values *companions);
+bool options_fit_embedded(const char *path, const struct companion_values *companions);
 
 /* False, with a message: the input is a thin file, whose image is of another machine. `arch` may be NULL. */
 bool arch_fits(const struct input_file *input, const char *arch);

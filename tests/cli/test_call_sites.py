@@ -154,7 +154,7 @@ def test_sites_of_an_index_stay_as_they_are(callsign, program, tmp_path):
     """Their patterns are patterns already."""
     (tmp_path / "sites").write_text("main 1 third\n")
     alone = convert(callsign, program, tmp_path / "one", "--call-sites", "dwarf")
-    found = convert(callsign, tmp_path / "one", tmp_path / "two", "--call-sites", "dwarf", "--call-sites", tmp_path / "sites")
+    found = convert(callsign, tmp_path / "one", tmp_path / "two", "--call-sites", tmp_path / "sites")
     assert plain(found["main"]) == plain(alone["main"]) + [(1, False, False, ["^third$"])]
     assert plain(found["hidden"]) == plain(alone["hidden"])
 

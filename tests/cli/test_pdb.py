@@ -687,3 +687,14 @@ int mainCRTStartup(void) {{ sink = {public}(sink); sink = Reset(sink); return 0;
     run(tool("lld-link"), "/debug", "/nodefaultlib", "/entry:mainCRTStartup", "/subsystem:console", "/opt:icf", tmp_path / "f.obj", f"/out:{tmp_path}/f.exe")
     callsign.good("convert", "-q", "--merged-functions", tmp_path / "f.exe", "-o", tmp_path / "f.gsym")
     assert {(public, 3), ("Reset", 4), ("mainCRTStartup", 5)} == named_lines(callsign, tmp_path / "f.gsym")
+
+
+def test_options_of_a_database_alone(callsign, program, machine, tmp_path):
+    """It has an architecture, and all debug information inside."""
+    pdb, out = program.with_suffix(".pdb"), tmp_path / "out"
+    for option in ("--debug-file", "--dwp"):
+        for command in (["convert", pdb, "-o", out], ["lookup", pdb, "0"], ["diff", pdb, pdb], ["embed", pdb, program, "-o", out]):
+            assert f"is a program database: option '{option}' goes with object files" in callsign.bad(*command, option, program)
+    assert "goes with object files" in callsign.bad("convert", pdb, "-o", out, "--call-sites", "dwarf")
+    assert not out.exists()
+    callsign.good("convert", "-q", pdb, "-o", out, "--arch", {"aarch64": "arm64", "i686": "i386"}.get(machine, machine))

@@ -52,6 +52,80 @@ def test_debug_file_of_an_index(callsign, program, tmp_path, form, option):
     assert not out.exists()
 
 
+LISTS = {
+    "kallsyms": "ffffffffffffff00 T a\nfffffffffffffff0 T b\n", "nm": "0000000000001000 T a\n0000000000001010 t b\n",
+    "perf-7.map": "1000 10 a\n1010 10 b\n", "bx.symbol": "From    \\epoc32\\release\\armv5\\urel\\b.exe\n\n00000500    0010    b_500    a.o(.text)\n",
+    "program.sym": "MODULE Linux x86_64 000102030405060708090A0B0C0D0E0F0 c\nFUNC 1000 100 0 one\n",
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_options_of_lists_of_symbols(callsign, program, index, tmp_path, name):
+    """Text of symbols has no image to choose, no debug file and no DWARF."""
+    source, out = tmp_path / name, tmp_path / "out"
+    source.write_text(LISTS[name])
+    what = "is an index" if name.endswith(".sym") else "is a list of symbols"
+    for option in (["--arch", "arm64"], ["--debug-file", program], ["--dwp", program]):
+        for command in (["convert", source, "-o", out], ["lookup", source, "0x1000"], ["dump", source], ["stats", source],
+                        ["find", source, "a"], ["explain", source, "0x1000"], ["diff", source, source], ["verify", index, "--against", source]):
+            if name == "bx.symbol" and command[0] not in ("convert", "lookup"): continue
+            line = callsign.bad(*command, *option)
+            assert what in line and f"option '{option[0]}' goes with" in line, command
+        if option[0] != "--arch":  # which goes with OBJECT
+            assert f"option '{option[0]}' goes with" in callsign.bad("embed", source, program, "-o", out, *option)
+    assert "option '--call-sites dwarf' goes with object files" in callsign.bad("convert", source, "-o", out, "--call-sites", "dwarf")
+    assert not out.exists()
+    callsign.good("convert", "-q", source, "-o", out)
+    stripped = tmp_path / "stripped"
+    subprocess.run(["objcopy", "--strip-debug", program, stripped], check=True)
+    assert callsign.run("diff", source, stripped, "--debug-file", program, "--arch", "x86_64").returncode == 1
+
+
+@pytest.mark.parametrize("option", ["--debug-file", "--dwp"])
+def test_debug_file_of_an_embedded_index(callsign, program, tmp_path, option):
+    """It goes in as it is; one that is made anew may use the file."""
+    section, out = tmp_path / "section.o", tmp_path / "out"
+    callsign.good("convert", "-q", "--to", "gsym-section", "--revision", "C", program, "-o", section)
+    assert f"carries an index: option '{option}'" in callsign.bad("embed", section, program, "-o", out, option, program)
+    assert not out.exists()
+    callsign.good("embed", section, program, "-o", out, "--revision", "E", option, program)
+
+
+@pytest.mark.parametrize("option", ["--debug-file", "--dwp", "--arch"])
+def test_options_of_segments(callsign, program, tmp_path, option):
+    callsign.good("convert", "-q", program, "-o", tmp_path / "parts", "--segment-size", "300")
+    line = callsign.bad("lookup", tmp_path / "parts-manifest.json", "0", option, program)
+    assert "is an index" in line and f"option '{option}' goes with" in line
+
+
+@pytest.mark.parametrize("option", [["--arch", "x86_64"], ["--debug-file", "x"], ["--dwp", "x"], ["--dwo-dir", "x"], ["--oso-prefix", "x"],
+                                    ["--no-companions"], ["--slide", "0"]], ids=lambda option: option[0])
+@pytest.mark.parametrize("process", [["--maps", "/proc/self/maps"], ["--pid", "1"]], ids=["maps", "pid"])
+def test_options_without_an_index(callsign, option, process):
+    line = callsign.bad("lookup", "--no-cache", *process, *option, "0")
+    assert f"{option[0]} needs an INDEX: it does not go with {process[0]}" in line
+
+
+def test_call_sites_that_cannot_be(callsign, program, index, tmp_path):
+    out, sites = tmp_path / "out", tmp_path / "sites"
+    sites.write_text("main 0x4 twice\n")
+    assert "is an index: option '--call-sites dwarf' goes with object files" in callsign.bad("convert", index, "-o", out, "--call-sites", "dwarf")
+    for form in ("breakpad", "bsym"):
+        for given in ("dwarf", sites):
+            line = callsign.bad("convert", "--to", form, program, "-o", out, "--call-sites", given)
+            assert f"option '--call-sites' does not go with '--to {form}', which has none" in line
+    assert not out.exists()
+    callsign.run("convert", "-q", index, "-o", out, "--call-sites", sites)  # a file's are added to an index
+    assert out.exists()
+
+
+def test_options_for_one_side_of_verify(callsign, program, index, tmp_path):
+    """They mean OBJECT, and are refused where that has no use for them."""
+    for option in (["--debug-file", program], ["--arch", "x86_64"], ["--dwp", program]):
+        assert "is an index" in callsign.bad("verify", index, "--against", index, *option)
+    callsign.good("verify", index, "--against", program, "--arch", "x86_64")
+
+
 @pytest.mark.parametrize("option", ["--debug-file", "--arch"])
 def test_options_for_one_side_of_diff(callsign, program, index, tmp_path, option):
     """They mean the program, on whichever side it stands; they are refused where neither side can use them."""
