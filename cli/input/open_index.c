@@ -257,7 +257,8 @@ bool open_index(const char *path, const struct companion_values *companions, str
 }
 
 /* Without the options that only the other one has a use for. */
-static struct companion_values values_of_side(const struct companion_values *companions, enum input_nature own, enum input_nature other) {
+static struct companion_values values_of_side(const struct companion_values *companions, enum input_nature own,
+                                              enum input_nature other) {
     struct companion_values values = *companions;
     if (own != INPUT_OBJECT && other == INPUT_OBJECT) {
         values.debug_file = NULL;

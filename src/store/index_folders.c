@@ -2,11 +2,12 @@
 #include <dirent.h>
 #include <stdio.h>
 
+#include "base/core/fail.h"
 #include "base/guid.h"
 #include "base/hex.h"
 #include "store/index_store.h"
 
-enum { FILE_NAME_MAX = 256, FOLDER_FILES_MAX = 1 << 16, AGE_DIGITS_MAX = 8, LOOSE_NAMES_MAX = 16 };
+enum { FILE_NAME_MAX = CSNI_STORE_NAME_MAX, FOLDER_FILES_MAX = 1 << 16, AGE_DIGITS_MAX = 8, LOOSE_NAMES_MAX = 16 };
 
 /* A name from an input becomes part of a path only if it is the name of a file. */
 static bool is_file_name(struct csn_str name) {
@@ -144,28 +145,28 @@ static void keep_loose_name(struct loose_names *names, unsigned match, const cha
 }
 
 /* The names in the folder that match loosely and not exactly. */
-static void find_loose_names(const struct csni_store_query *query, const char *folder, struct loose_names *names) {
-    static const char suffix[] = ".gsym";
-    DIR *list = opendir(folder);
-    const struct dirent *entry;
+static csn_status find_loose_names(const struct csni_store_query *query, size_t folder, struct loose_names *names) {
+    struct csn_str rest;
     names->count = 0;
-    for (size_t i = 0; list && i < FOLDER_FILES_MAX && (entry = readdir(list)); i++) {
-        size_t len = strlen(entry->d_name);
-        if (len < sizeof suffix || len >= FILE_NAME_MAX || strcmp(entry->d_name + len - (sizeof suffix - 1), suffix) != 0) continue;
-        unsigned match = csni_module_name_match(query->base_name, csni_store_stem(csni_str(entry->d_name)));
-        if (match && match != CSNI_NAME_EXACT) keep_loose_name(names, match, entry->d_name); /* that one was tried already */
+    CSNI_TRY(csni_store_read_names(query->store, folder, &rest, query->err));
+    while (rest.len) {
+        const struct csn_str name = csni_str(rest.ptr);
+        unsigned match = csni_module_name_match(query->base_name, csni_store_stem(name));
+        if (match && match != CSNI_NAME_EXACT) keep_loose_name(names, match, name.ptr); /* that one was tried already */
+        rest = (struct csn_str){ rest.ptr + name.len + 1, rest.len - name.len - 1 };
     }
-    if (list) closedir(list);
+    return CSN_OK;
 }
 
-static csn_status find_by_loose_name(struct csni_store_query *query, const char *folder) {
+static csn_status find_by_loose_name(struct csni_store_query *query, size_t folder) {
     struct loose_names names;
-    csn_status status = CSN_NONE;
-    find_loose_names(query, folder, &names);
+    csn_status status = find_loose_names(query, folder, &names);
+    if (status < 0) return status;
     query->in_folders.is_loose = true;
+    status = CSN_NONE;
     for (size_t i = 0; status == CSN_NONE && i < names.count; i++) {
         char path[CSNI_STORE_PATH_SIZE];
-        int size = snprintf(path, sizeof path, "%s/%s", folder, names.items[i].text);
+        int size = snprintf(path, sizeof path, "%s/%s", query->store->options.folders[folder], names.items[i].text);
         status = try_printed(query, CSN_STORE_PLACE_FOLDER_BY_NAME, path, size);
     }
     query->in_folders.is_loose = false;
@@ -186,8 +187,8 @@ csn_status csni_store_find_in_folder_by_id(struct csni_store_query *query, const
     return status;
 }
 
-static csn_status find_in_folder_by_name(struct csni_store_query *query, const char *folder) {
-    csn_status status = find_by_name_path(query, folder);
+static csn_status find_in_folder_by_name(struct csni_store_query *query, size_t folder) {
+    csn_status status = find_by_name_path(query, query->store->options.folders[folder]);
     return status == CSN_NONE ? find_by_loose_name(query, folder) : status;
 }
 
@@ -197,7 +198,7 @@ csn_status csni_store_find_in_folders_by_name(struct csni_store_query *query) {
     if (!is_file_name(query->base_name)) return CSN_NONE;
     query->in_folders = (struct csni_store_undecided){ .is_wanted = true };
     for (size_t i = 0; status == CSN_NONE && i < options->folder_count; i++)
-        status = find_in_folder_by_name(query, options->folders[i]);
+        status = find_in_folder_by_name(query, i);
     query->in_folders.is_wanted = false;
     return status == CSN_NONE ? csni_store_take_undecided(query) : status;
 }

@@ -48,6 +48,7 @@ csn_status csn_store_create(const struct csn_store_options *given, struct csn_st
     if (!store->options.max_open) store->options.max_open = MAX_OPEN_DEFAULT;
     csni_arena_init(&store->arena, alloc, ARENA_CHUNK);
     csn_status status = copy_folders(store, err);
+    if (status >= 0) status = csni_store_make_names(store, err);
     if (status < 0) csn_store_destroy(store);
     else *out = store;
     return status;
@@ -59,6 +60,7 @@ void csn_store_destroy(struct csn_store *store) {
     csni_vec_deinit(&store->entries);
     csni_vec_deinit(&store->reported);
     csni_store_free_tables(store);
+    csni_store_free_names(store);
     csni_arena_deinit(&store->arena);
     csni_free(store->alloc, store, sizeof *store);
 }

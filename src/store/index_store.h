@@ -8,7 +8,7 @@
 #include "base/core/span.h"
 #include "base/core/vec.h"
 
-enum { CSNI_STORE_ID_MIN = 4, CSNI_STORE_ID_MAX = 32, CSNI_STORE_PATH_SIZE = 4096 };
+enum { CSNI_STORE_ID_MIN = 4, CSNI_STORE_ID_MAX = 32, CSNI_STORE_PATH_SIZE = 4096, CSNI_STORE_NAME_MAX = 256 };
 
 struct csni_store_id {
     uint8_t bytes[CSNI_STORE_ID_MAX];
@@ -52,6 +52,15 @@ struct csni_store_reported {
     uint64_t hash;
 };
 
+/* The names of indexes in a folder, and the state of the folder that they were read in. */
+struct csni_store_names {
+    CSNI_VEC(char) bytes; /* each name with its NUL */
+    bool is_kept;         /* they hold as long as the folder stays in that state, and for a short time */
+    uint64_t device, inode;
+    int64_t changed_s, changed_ns;
+    int64_t read_ms;      /* by the clock that is never set */
+};
+
 struct csn_store {
     const struct csn_allocator *alloc;
     struct csni_arena arena; /* what the options point to */
@@ -62,6 +71,7 @@ struct csn_store {
     struct csni_store_slot *slots; /* `slot_count` for each key */
     uint32_t slot_count;     /* a power of two, or 0 */
     uint64_t generation;
+    struct csni_store_names *folder_names; /* one for each folder; NULL: there is none */
     CSNI_VEC(struct csni_store_reported) reported; /* ascending; longer than their entries */
 };
 
@@ -158,6 +168,10 @@ csn_status csni_store_try_if_there(struct csni_store_query *query, uint32_t plac
 /* The best of what was undecided; where there is none, what was refused is reported. */
 csn_status csni_store_take_undecided(struct csni_store_query *query);
 
+csn_status csni_store_make_names(struct csn_store *store, struct csn_error *err);
+void csni_store_free_names(struct csn_store *store);
+/* The names of indexes in a folder, each with its NUL, until the next call. Nothing where it cannot be read. */
+csn_status csni_store_read_names(struct csn_store *store, size_t folder, struct csn_str *out, struct csn_error *err);
 /* What a folder may have for the module. */
 csn_status csni_store_find_in_folder_by_id(struct csni_store_query *query, const char *folder);
 /* The same by name, in all folders. */

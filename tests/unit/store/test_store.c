@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <callsign/store.h>
@@ -427,6 +429,27 @@ static void test_loose_names(void **state) {
     csn_store_destroy(store);
 }
 
+/* Whatever was searched before, and however the folder's time of change looks: a name that appears is found. */
+static void test_names_that_appear(void **state) {
+    (void)state;
+    struct csn_store *store = store_with(0, true);
+    put_index("libx.so.1.gsym", NULL, 0x1000);
+    for (int64_t age = 0; age <= 100; age += 100) {
+        const struct timespec times[2] = { { .tv_sec = time(NULL) - age }, { .tv_sec = time(NULL) - age } };
+        assert_int_equal(utimensat(AT_FDCWD, folder, times, 0), 0);
+        assert_int_equal(found_start(store, module_of("liby.so", NULL)), 0);
+        assert_int_equal(found_start(store, module_of("liby.so.7", NULL)), 0);
+        assert_int_equal(store->folder_names[0].is_kept, age > 0); /* thousands of modules read the folder once a second */
+        put_index("liby.so.7.1.gsym", NULL, 0x3000);
+        assert_int_equal(found_start(store, module_of("liby.so.7", NULL)), 0x3000);
+        assert_int_equal(found_start(store, module_of("libx.so", NULL)), 0x1000);
+        assert_int_equal(unlink(in_folder("liby.so.7.1.gsym")), 0);
+        csn_store_trim(store);
+        assert_int_equal(found_start(store, module_of("liby.so", NULL)), 0);
+    }
+    csn_store_destroy(store);
+}
+
 static void count_any_report(void *context, const char *path, const char *text) {
     (void)text;
     assert_string_equal(path, in_folder(context));
@@ -656,6 +679,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_callbacks_and_trim, set_up, tear_down),
         cmocka_unit_test(test_names),
         cmocka_unit_test_setup_teardown(test_loose_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names_that_appear, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_and_ids, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_many_loose_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_converting, set_up, tear_down),
