@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "http/server.h"
+#include "routes/json_body.h"
 #include "routes/lookup.h"
 #include "routes/routes.h"
 
@@ -384,7 +385,7 @@ static void put_v4(struct moz_request *m, struct text *out) {
 static enum http_done answer(struct moz_request *m) {
     struct http_request *request = m->http;
     json_error_t error;
-    m->root = json_loadb(request->body.size ? request->body.ptr : "", request->body.size, 0, &error);
+    m->root = json_body_load(&request->body, &error);
     if (!m->root) return respond_error(request, 400, "the body is not JSON: %s at byte %d", error.text, error.position);
     if (!json_is_object(m->root)) return respond_error(request, 400, "the body is not a JSON object");
     if (!check_request(m)) return respond_error(request, 400, "%s", *m->error ? m->error : "out of memory");

@@ -9,6 +9,7 @@
 #include <callsign/symbolicate.h>
 
 #include "http/server.h"
+#include "routes/json_body.h"
 #include "routes/json_number.h"
 #include "routes/lookup.h"
 #include "routes/own_arrow.h"
@@ -266,21 +267,24 @@ static bool answer_value(struct own_request *own, const json_t *value, struct te
 
 static enum http_done answer_body(struct own_request *own) {
     struct http_request *request = own->http;
-    size_t at = 0, count = 0, answered = 0;
-    while (at < request->body.size) {
+    struct json_body body;
+    size_t count = 0, answered = 0;
+    json_body_begin(&body, &request->body);
+    while (body.at < body.size) {
         json_error_t error;
-        json_t *value = json_loadb(request->body.ptr + at, request->body.size - at, JSON_DISABLE_EOF_CHECK, &error);
+        json_t *value = json_body_next(&body, &error);
         if (!value) {
-            size_t rest = at + strspn(text_cstr(&request->body) + at, " \t\r\n");
-            if (rest >= request->body.size && count) break;
+            size_t rest = body.at + strspn(body.ptr + body.at, " \t\r\n"), at = body.at;
+            if (rest >= body.size && count) break;
+            json_body_end(&body);
             return respond_error(request, 400, "the body is not JSON: %s at byte %zu", error.text,
                                  at + (size_t)(error.position > 0 ? error.position : 0));
         }
         answered += answer_value(own, value, &request->response.body);
         json_decref(value);
-        at += error.position > 0 ? (size_t)error.position : 1;
         count++;
     }
+    json_body_end(&body);
     if (own->is_unreachable) return respond_error(request, 503, "the store cannot be reached");
     return count ? respond_json(request, answered ? 200 : 400) : respond_error(request, 400, "the body is empty");
 }

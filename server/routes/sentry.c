@@ -9,6 +9,7 @@
 #include <callsign/symbolicate.h>
 
 #include "http/server.h"
+#include "routes/json_body.h"
 #include "routes/json_number.h"
 #include "routes/lookup.h"
 #include "routes/poll.h"
@@ -336,8 +337,8 @@ static enum http_done symbolicate(struct http_request *request, json_t *root, bo
 }
 
 enum http_done sentry_symbolicate(struct http_request *request) {
-    json_t *root = json_loadb(request->body.size ? request->body.ptr : "", request->body.size, 0, NULL),
-           *modules = json_object_get(root, "modules");
+    json_error_t error;
+    json_t *root = json_body_load(&request->body, &error), *modules = json_object_get(root, "modules");
     bool has_timeout;
     uint64_t timeout;
     if (!json_is_object(root)) respond_error(request, 400, "the body is not a JSON object");

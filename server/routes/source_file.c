@@ -12,6 +12,7 @@
 
 #include "base/number.h"
 #include "http/server.h"
+#include "routes/json_body.h"
 #include "routes/lookup.h"
 #include "routes/routes.h"
 #include "routes/store_file.h"
@@ -137,7 +138,8 @@ static enum http_done source_of_request(struct http_request *request, const json
 }
 
 enum http_done source_v1(struct http_request *request) {
-    json_t *root = json_loadb(request->body.size ? request->body.ptr : "", request->body.size, 0, NULL);
+    json_error_t error;
+    json_t *root = json_body_load(&request->body, &error);
     enum http_done done = json_is_object(root) ? source_of_request(request, root)
                                                : respond_error(request, 400, "the body is not a JSON object");
     json_decref(root);

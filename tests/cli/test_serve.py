@@ -323,6 +323,35 @@ def test_own_symbolicate(server, images):
     assert server.ask("POST", "/v1/symbolicate", b"{")[0] == 400
 
 
+UNREAD = [b"9223372036854775808", b"-1e400", b"1" + b"0" * 99, b'"\\ud800"', b'"\\ud800\\ud800"', b'"\xff\xe2\x82"', b'"\t"', b'"\\u0000"']
+
+
+@pytest.mark.parametrize("value", UNREAD, ids=["integer", "real", "long", "half", "halves", "bytes", "tab", "nul"])
+def test_members_of_bodies_that_are_not_read(server, images, value):
+    """As in stacks in JSON lines. Each made the body no JSON."""
+    shop = images["libshop.so"]
+    own = {"modules": [{"name": "shop", "build_id": shop.id}], "frames": [{"module": "shop", "address": hex(shop.top + 6)}]}
+    for path, body in (("/v1/symbolicate", own), ("/symbolicate/v5", job(images, [[[0, shop.top + 6]]])), ("/symbolicate", sentry_body(images))):
+        want = server.ask("POST", path, json.dumps(body))
+        got = server.ask("POST", path, b'{"x":[true,' + value + b',"\\ud83d\\ude00 \\" \xc3\xa9"],' + json.dumps(body).encode()[1:])
+        assert (got[0], got[2]) == (200, want[2]) and b"top" in got[2]
+        assert server.ask("POST", path, b'{"x":' + value + b"," + json.dumps(body).encode()[1:-1])[0] == 400
+    lines = json.dumps(own).encode() + b'\n{"x":' + value + b"," + json.dumps(own).encode()[1:] + b"\n" + json.dumps(own).encode()
+    answers = server.ask("POST", "/v1/symbolicate", lines)[2].splitlines()
+    assert len(answers) == 3 and len(set(answers)) == 1
+
+
+def test_numbers_of_bodies(server, images):
+    """A pc of the kernel's half; what does not fit 64 bits is none, in the words for it; no offset of a module is that large."""
+    modules = [{"name": "k", "build_id": images["libshop.so"].id, "start": 2**63, "end": 2**63 + 0x5000, "bias": 2**63}]
+    def ask(pc, **more):
+        return server.json("POST", "/v1/symbolicate", {"modules": modules, "frames": [{"pc": pc}]}, **more)
+    assert ask(2**63 + images["libshop.so"].top + 6)["frames"][0]["frames"][-1]["function"] == "top"
+    for wrong in (2**64, -2**64, -1):
+        assert "no pc that is a number" in ask(wrong, status=400)["error"]
+    assert "stacks" in server.json("POST", "/symbolicate/v5", job(images, [[[0, 2**63]]]), status=400)["detail"]
+
+
 @pytest.mark.parametrize("place", [{"start": "0x1000 junk"}, {"start": "-0x1000"}, {"start": " 0x1000"}, {"start": -1}, {"start": 1.5}, {"end": "0x"},
                                    {"end": "0x10000000000001173"}, {"end": "18446744073709551616"}, {"bias": "zz"}, {"bias": ""}, {"bias": []}])
 def test_own_symbolicate_refuses_what_is_no_number(server, images, place):
