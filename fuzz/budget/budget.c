@@ -76,11 +76,15 @@ static const struct fuzz_budget *budget_of_target(void) {
     abort();
 }
 
+static bool has_window(const uint8_t *data, size_t size) {
+    static const uint8_t xz[] = { 0xfd, '7', 'z', 'X', 'Z' }, zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
+    return size && (memmem(data, size, xz, sizeof(xz)) || memmem(data, size, zstd, sizeof(zstd)));
+}
+
 static struct amount allowed(const uint8_t *data, size_t size) {
     static const struct fuzz_budget *budget;
-    static const uint8_t xz[] = { 0xfd, '7', 'z', 'X', 'Z' };
     if (!budget) budget = budget_of_target();
-    uint64_t kib = budget->kib + (budget->xz_kib && memmem(data, size, xz, sizeof xz) ? budget->xz_kib : 0);
+    uint64_t kib = budget->kib + (budget->window_kib && has_window(data, size) ? budget->window_kib : 0);
     return (struct amount){ FUZZ_TIME_FACTOR * (budget->ms * UINT64_C(1000000) + budget->ns_per_byte * (uint64_t)size),
                             (kib << 10) + budget->bytes_per_byte * (uint64_t)size };
 }

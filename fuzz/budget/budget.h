@@ -1,5 +1,6 @@
 /* What an input of `size` bytes may take: milliseconds of processor time, and `ns_per_byte` * size more; KiB of heap at a time, and
- * `bytes_per_byte` * size more; `xz_kib` more where there is an xz stream, whose first bytes say how large a window its decoder needs. */
+ * `bytes_per_byte` * size more; `window_kib` more where a stream of xz or zstd
+ * begins, whose first bytes say how large a window its decoder needs. */
 #ifndef CALLSIGN_FUZZ_BUDGET_H
 #define CALLSIGN_FUZZ_BUDGET_H
 
@@ -9,7 +10,7 @@
 
 struct fuzz_budget {
     const char *target;
-    uint64_t ms, ns_per_byte, kib, bytes_per_byte, xz_kib;
+    uint64_t ms, ns_per_byte, kib, bytes_per_byte, window_kib;
 };
 
 /* Ends with a row without a target. */

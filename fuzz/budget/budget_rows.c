@@ -12,7 +12,7 @@ enum {
     ARCHIVE_WINDOW = 128 * MIB, /* nor this: zstd's window */
 };
 
-/* Target; ms, ns for each byte; KiB of heap, bytes of it for each byte, KiB more for what has an xz stream. */
+/* Target; ms, ns for each byte; KiB of heap, bytes of it for each byte, KiB more for what has a stream of xz or zstd. */
 const struct fuzz_budget fuzz_budgets[] = {
     { "breakpad", 20, 10000, 2 * MIB, 2048, 0 },
     { "bsym", 600, 10000, 8 * MIB, 2048, 0 }, /* one question may go over all pieces of a function of gigabytes */
@@ -35,7 +35,7 @@ const struct fuzz_budget fuzz_budgets[] = {
     { "profile", 20, 10000, 1 * MIB, 1024, 0 },
     { "remote", 20, 5000, 4 * MIB, 512, 0 },
     { "server_archive", 100, 10000, ARCHIVE_DECODER + 32 * MIB, 2 * DEFLATE_RATIO, 0 },
-    { "server_http", 100, 10000, ARCHIVE_WINDOW + 16 * MIB, 2 * DEFLATE_RATIO, 0 },
+    { "server_http", 100, 10000, 16 * MIB, 2 * DEFLATE_RATIO, ARCHIVE_WINDOW },
     { "server_settings", 20, 5000, 1 * MIB, 64, 0 },
     { "stack", 40, 20000, 4 * MIB, 2048, 0 },
     { "stack_json", 50, 20000, 8 * MIB, 2048, 0 },
