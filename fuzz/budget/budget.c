@@ -1,8 +1,8 @@
-/* What one input of a target may take. The target's own LLVMFuzzerTestOneInput() is compiled as fuzz_one_input() (cmake/fuzz.cmake); the
- * one that engines call is here. It measures processor time of the process, all threads, and with AddressSanitizer the largest number of
- * bytes that are allocated at a time, and aborts where either is more than budget_rows.c allows for an input of that size.
- * With FUZZ_BUDGET_LOG=FILE it also appends a line for each input (`scripts/fuzz --budgets`): size, nanoseconds, bytes, and what was
- * allowed of both. */
+/* What one input of a target may take. The target's own LLVMFuzzerTestOneInput() is compiled as fuzz_one_input()
+ * (cmake/fuzz.cmake); the one that engines call is here. It measures processor time of the process, all threads, and with
+ * AddressSanitizer the largest number of bytes that are allocated at a time, and aborts where either is more than
+ * budget_rows.c allows for an input of that size. With FUZZ_BUDGET_LOG=FILE it also appends a line for each input
+ * (`scripts/fuzz --budgets`): size, nanoseconds, bytes, and what was allowed of both. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -29,7 +29,8 @@ enum { ATTEMPTS = 3 };
 
 #ifdef MEASURES_HEAP
 /* <sanitizer/allocator_interface.h>, which gcc does not have. */
-int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t), void (*on_free)(const volatile void *));
+int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t),
+                                              void (*on_free)(const volatile void *));
 size_t __sanitizer_get_allocated_size(const volatile void *block);
 
 static _Atomic int64_t heap_now, heap_peak;
@@ -113,7 +114,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     log_line(size, &used, &limit);
     if (used.ns <= limit.ns && used.bytes <= limit.bytes) return result;
-    fprintf(stderr, "budget: an input of %zu bytes is over the budget of " FUZZ_TARGET ": %" PRIu64 " us of processor time of %" PRIu64
-            ", %" PRIu64 " KiB of heap of %" PRIu64 "\n", size, used.ns / 1000, limit.ns / 1000, used.bytes >> 10, limit.bytes >> 10);
+    fprintf(stderr, "budget: an input of %zu bytes is over the budget of " FUZZ_TARGET ": %" PRIu64 " us of processor time of %"
+            PRIu64 ", %" PRIu64 " KiB of heap of %" PRIu64 "\n",
+            size, used.ns / 1000, limit.ns / 1000, used.bytes >> 10, limit.bytes >> 10);
     abort();
 }

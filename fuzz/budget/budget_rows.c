@@ -1,5 +1,6 @@
-/* Some four times the most that saved inputs and their mutations took with sanitizers on a busy machine (`scripts/fuzz --budgets`, docs/fuzzing.md),
- * and no less than 20 ms, or 100 where files are written. Heap: where SECURITY.md lets a few bytes demand much, that limit and what the target needs besides. */
+/* Some four times the most that saved inputs and their mutations took with sanitizers on a busy machine (`scripts/fuzz
+ * --budgets`, docs/fuzzing.md), and no less than 20 ms, or 100 where files are written. Heap: where SECURITY.md lets a few
+ * bytes demand much, that limit and what the target needs besides. */
 #include "budget/budget.h"
 
 enum {

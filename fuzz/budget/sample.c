@@ -1,5 +1,5 @@
-/* A target that takes what its input says: proof that fuzz/budget/budget.c tells (cmake/fuzz_budget_test.cmake). The first byte: 't' takes
- * 100 ms of processor time, 'h' 4 MiB of heap, 'b' both, another one nothing. */
+/* A target that takes what its input says: proof that fuzz/budget/budget.c tells (cmake/fuzz_budget_test.cmake). The first
+ * byte: 't' takes 100 ms of processor time, 'h' 4 MiB of heap, 'b' both, another one nothing. */
 #include <stdlib.h>
 #include <time.h>
 
