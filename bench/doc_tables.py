@@ -470,23 +470,34 @@ def fuzzing(results):
     """What ran, by target; both engines together where both did."""
     totals = {}
     for run in results["runs"]:
-        total = totals.setdefault(run["target"], {"runs": 0, "cpu": 0, "engines": set(), "crashes": 0, "date": ""})
+        total = totals.setdefault(run["target"], {"runs": 0, "cpu": 0, "afl": 0, "engines": set(), "crashes": 0, "date": ""})
         total["runs"] += run["runs"]
         total["cpu"] += run["cpu_seconds"]
+        total["afl"] += run["cpu_seconds"] if run["engine"] == "AFL++" else 0
         total["engines"].add(run["engine"])
         total["crashes"] += run["crashed"]
         total["date"] = max(total["date"], run["date"])
     rows = [[name, " and ".join(sorted(total["engines"])), total["date"], f"{total['runs']:,}", f"{total['cpu'] / 60:,.0f}",
-             total["crashes"]] for name, total in sorted(totals.items())]
-    whole = [sum(total[key] for total in totals.values()) for key in ("runs", "cpu", "crashes")]
-    rows.append(["all", "", "", f"{whole[0]:,}", f"{whole[1] / 60:,.0f}", whole[2]])
-    return markdown(["target", "engine", "last run", "inputs tried", "processor minutes", "runs that ended with a find"], rows, 3)
+             f"{total['afl'] / 60:,.0f}", total["crashes"]] for name, total in sorted(totals.items())]
+    whole = [sum(total[key] for total in totals.values()) for key in ("runs", "cpu", "afl", "crashes")]
+    rows.append(["all", "", "", f"{whole[0]:,}", f"{whole[1] / 60:,.0f}", f"{whole[2] / 60:,.0f}", whole[3]])
+    return markdown(["target", "engine", "last run", "inputs tried", "minutes", "of them AFL++", "runs that ended with a find"], rows, 3)
+
+
+def fuzz_budgets(results):
+    """The most that a saved input takes, and the most of what its size allows."""
+    first = results["budgets"][0]
+    rows = [[row["target"], f"{row['inputs']:,}", f"{row['largest']:,}", row["ms"], f"{row['time_share']:.0%}", f"{row['kib']:,}", f"{row['heap_share']:.0%}"]
+            for row in results["budgets"]]
+    return (f"{first['date']}, commit {first['commit']}: `{first['command']}`.\n\n" +
+            markdown(["target", "saved inputs", "bytes of the largest", "most ms", "of the budget at most", "most KiB", "of the budget at most"], rows))
 
 
 def fuzz_coverage(results):
     """Lines that the saved inputs reach, most covered first."""
     rows = sorted(results["coverage"], key=lambda row: -row["covered"] / max(row["lines"], 1))
-    return markdown(["folder", "lines", "reached"],
+    note = f"{rows[0]['date']}, commit {rows[0]['commit']}: `{rows[0]['command']}`.\n\n"
+    return note + markdown(["folder", "lines", "reached"],
                     [[f"`{row['folder']}`", row["lines"], f"{row['covered'] / max(row['lines'], 1):.0%}"] for row in rows])
 
 
@@ -534,7 +545,7 @@ def profiles(results):
 TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, many_files, stacks, headline,
                                 lookup_headline, first_backtrace, differences, lineless, zoo, demangled, stand_ins, merged, server,
                                 store_at_scale, spark_runs, spark_growth, spark_cost, clickhouse,
-                                fuzzing, fuzz_coverage, check_times, remote, profiles, growth)}
+                                fuzzing, fuzz_budgets, fuzz_coverage, check_times, remote, profiles, growth)}
 
 
 def render(match):

@@ -1,9 +1,25 @@
 # Fuzz targets: with libFuzzer (CALLSIGN_FUZZ), or with a driver that runs each saved input once. As tests, both do
-# the latter, over fuzz/corpus/NAME for the target fuzz_NAME.
+# the latter, over fuzz/corpus/NAME for the target fuzz_NAME. Either way fuzz/budget/ stands between engine and target.
 
 file(GLOB FUZZ_FILES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c")
-file(GLOB FUZZ_HELPERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*.c")
-list(REMOVE_ITEM FUZZ_HELPERS "${PROJECT_SOURCE_DIR}/fuzz/driver.c" ${FUZZ_FILES})
+
+# csn_fuzz_program(NAME FILE TARGET): FILE with the budget of TARGET, and the engine or the driver.
+function(csn_fuzz_program name file target)
+    add_executable(${name} ${file} ${PROJECT_SOURCE_DIR}/fuzz/budget/budget.c ${PROJECT_SOURCE_DIR}/fuzz/budget/budget_rows.c)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
+    # Not by the linker's --wrap, which Apple's has not.
+    set_property(SOURCE ${file} APPEND PROPERTY COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=fuzz_one_input)
+    # An emulator takes many times as long; saved inputs as tests run beside others, under ThreadSanitizer or MemorySanitizer too.
+    set(factor $<IF:$<BOOL:${CALLSIGN_FUZZ}>,1,$<IF:$<BOOL:${CMAKE_CROSSCOMPILING}>,20,5>>)
+    target_compile_definitions(${name} PRIVATE FUZZ_TARGET="${target}" FUZZ_TIME_FACTOR=${factor})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/fuzz)
+    target_link_libraries(${name} PRIVATE csn-flags)
+    if(CALLSIGN_FUZZ)
+        target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    else()
+        target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/fuzz/driver.c)
+    endif()
+endfunction()
 
 # Mutators that know the format of a target's input. AFL++ (CALLSIGN_AFL) brings its own.
 file(GLOB FUZZ_MUTATORS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/structure/mutate_*.c")
@@ -24,17 +40,15 @@ foreach(file ${FUZZ_FILES})
     if(corpus MATCHES "^server_" AND NOT CSN_HAVE_SERVER)
         continue()
     endif()
-    add_executable(${name} ${file} ${FUZZ_HELPERS})
-    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
+    csn_fuzz_program(${name} ${file} ${corpus})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(${name} PRIVATE callsign-static csn-flags csn-dependencies)
+    target_link_libraries(${name} PRIVATE callsign-static csn-dependencies)
     add_dependencies(fuzzers ${name})
     if(corpus MATCHES "^(stack|udf)")
         target_link_libraries(${name} PRIVATE csn-cli)
     endif()
     if(corpus MATCHES "^server_")
         target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/fuzz/server/scratch_store.c)
-        target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/fuzz)
         target_link_libraries(${name} PRIVATE csn-server)
     endif()
     if(corpus STREQUAL "server_http")
@@ -45,18 +59,27 @@ foreach(file ${FUZZ_FILES})
         target_link_options(${name} PRIVATE -Wl,--wrap=stack_json_plain_line)
     endif()
     if(CALLSIGN_FUZZ)
-        target_link_options(${name} PRIVATE -fsanitize=fuzzer)
         if(DEFINED FUZZ_CONTAINER_${corpus} AND NOT CALLSIGN_AFL)
             target_sources(${name} PRIVATE ${FUZZ_MUTATORS} ${PROJECT_SOURCE_DIR}/fuzz/structure/container_${FUZZ_CONTAINER_${corpus}}.c)
         endif()
         set(arguments -runs=0 -rss_limit_mb=0)
     else()
-        target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/fuzz/driver.c)
         set(arguments)
     endif()
     add_test(NAME ${name} COMMAND ${name} ${arguments} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${corpus})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${CSN_TEST_TIMEOUT})
 endforeach()
+
+# That a budget can be exceeded, and that it is told.
+csn_fuzz_program(budget_sample ${PROJECT_SOURCE_DIR}/fuzz/budget/sample.c sample)
+add_dependencies(fuzzers budget_sample)
+set(measures_heap OFF)
+if(CALLSIGN_SANITIZE MATCHES address)
+    set(measures_heap ON)
+endif()
+add_test(NAME fuzz_budget COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:budget_sample> -DFOLDER=${CMAKE_BINARY_DIR}/fuzz/budget
+                                  -DHEAP=${measures_heap} -P ${PROJECT_SOURCE_DIR}/cmake/fuzz_budget_test.cmake)
+
 if(CALLSIGN_FUZZ)
     # Coverage feedback for the code under test; csn-flags reaches every layer.
     target_compile_options(csn-flags INTERFACE -fsanitize=fuzzer-no-link)

@@ -147,8 +147,20 @@ static void take_header(struct fake_request *request, char *line) {
     add_field(request, MHD_HEADER_KIND, line, value + strspn(value, " \t"));
 }
 
+/* A server that refuses every request would keep to all that is asked of an answer. */
+static void check_fine(const struct fake_answer *answer) { require(answer->status == 200); }
+
+static struct server *started_server(void) {
+    static struct server *server;
+    struct fake_request request = { .method = "GET", .path = "/metrics" };
+    if (server) return server;
+    server = start_server();
+    require(fake_run(&request, run_queue, server, check_fine));
+    return server;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct server *server = start_server();
+    struct server *server = started_server();
     const uint8_t *end = size ? memmem(data, size, "\n\n", 2) : NULL;
     size_t head_size = end ? (size_t)(end - data) : size;
     struct fake_request request = { .body = end ? end + 2 : data, .body_size = end ? size - head_size - 2 : 0 };

@@ -121,6 +121,7 @@ static bool inflate(struct batch_reader *reader, struct csn_str *bytes) {
     reader->fault = "a compressed buffer is too large";
     if (size > reader->inflated_max) return false;
     reader->fault = "a compressed buffer is damaged";
+    if (size > (uint64_t)packed.len * LZ4_MAX_RATIO) return false; /* before a few bytes have much memory */
     char *out = malloc((size_t)size + 1);
     reader->out->inflated[reader->inflated_count++] = out;
     if (!out || !lz4_frame_decode(packed, out, (size_t)size)) return false;

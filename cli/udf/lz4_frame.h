@@ -7,6 +7,9 @@
 
 #include <callsign/base.h>
 
+/* Bytes that one byte of a frame gives at most: one more of a length. */
+enum { LZ4_MAX_RATIO = 255 };
+
 /* Fills `out` with exactly `size` bytes. False: the frame is damaged, or of another size. Checksums are not compared. */
 bool lz4_frame_decode(struct csn_str frame, char *out, size_t size);
 

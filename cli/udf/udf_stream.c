@@ -36,13 +36,15 @@ bool udf_window_fill(struct udf_window *window) {
     return got > 0;
 }
 
+/* The window grows as bytes come: a few of them may say that a message is large. */
 bool udf_window_need(struct udf_window *window, size_t size) {
     while (window->end - window->start < size) {
-        if (size > window->capacity) {
-            char *grown = realloc(window->bytes, size + size / 2);
+        if (window->end - window->start == window->capacity) {
+            const size_t most = size + size / 2, capacity = window->capacity < most / 2 ? window->capacity * 2 : most;
+            char *grown = realloc(window->bytes, capacity);
             if (!grown) return false;
             window->bytes = grown;
-            window->capacity = size + size / 2;
+            window->capacity = capacity;
         }
         if (!udf_window_fill(window)) return false;
     }

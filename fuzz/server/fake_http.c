@@ -173,9 +173,11 @@ enum MHD_Result MHD_queue_response(struct MHD_Connection *c, unsigned status, st
 
 /* ---- a request's way ---- */
 
+/* What names no host is refused from version 1.1 on. */
 static enum MHD_Result call_handler(struct MHD_Connection *c, const uint8_t *data, size_t *size, void **request_context) {
+    const char *version = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host") ? "HTTP/1.1" : "HTTP/1.0";
     return daemon_of_server.handler(daemon_of_server.handler_context, c, c->request->path, c->request->method,
-                                    "HTTP/1.1", (const char *)data, size, request_context);
+                                    version, (const char *)data, size, request_context);
 }
 
 static bool call_until_answered(struct MHD_Connection *c, void **request_context, void (*wait)(void *context), void *context) {

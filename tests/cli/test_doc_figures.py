@@ -1,5 +1,6 @@
 """Figures in the documentation come from result files: bench/doc_tables.py writes them, and nothing else may."""
 
+import collections
 import json
 import pathlib
 import re
@@ -203,10 +204,40 @@ def test_what_a_conversion_costs_at_least_is_that_of_the_result_file():
 
 
 def test_each_find_of_fuzzing_is_told():
-    text = (ROOT / "docs/fuzzing.md").read_text(encoding="utf-8")
-    found = {row["target"] for row in table(text, "fuzzing") if row["runs that ended with a find"] != "0"} - {"all"}
-    told = re.findall(r"^\| ([a-z_, ]+) \|", text.partition("## What was found")[2], re.M)
-    assert found and found <= {name for names in told for name in names.split(", ")}
+    """Each run that ended with a find, by target and commit, as often as it is recorded: "`commit`" or "`commit` (times)", for each target of the row."""
+    runs = json.loads((ROOT / "bench/results/fuzzing.json").read_text(encoding="utf-8"))["runs"]
+    found = collections.Counter((run["target"], run["commit"]) for run in runs if run["crashed"])
+    text, told = (ROOT / "docs/fuzzing.md").read_text(encoding="utf-8"), collections.Counter()
+    for names, commits in re.findall(r"^\| ([a-z_, ]+) \| .* \| (.*) \|$", text.partition("## What was found")[2], re.M):
+        for commit, times in re.findall(r"`([0-9a-f]+)`(?: \((\d+)\))?", commits):
+            told.update({(name, commit): int(times or 1) for name in names.split(", ")})
+    assert found and told == found
+
+
+def test_packs_of_fuzzing_are_named():
+    text = " ".join((ROOT / "docs/fuzzing.md").read_text(encoding="utf-8").split())
+    said = re.search(r"ten have a pack there: ([a-z_, ]+) and ([a-z_]+)\.", text)
+    assert sorted([*said[1].split(", "), said[2]]) == sorted(path.name.removesuffix(".tar.xz") for path in (ROOT / "fuzz/grown").glob("*.tar.xz"))
+
+
+def test_budgets_of_fuzzing_have_each_target():
+    """A row for each target, and each was measured."""
+    rows = re.findall(r'^    \{ "(\w+)", ', (ROOT / "fuzz/budget/budget_rows.c").read_text(encoding="utf-8"), re.M)
+    targets = sorted(path.stem.removeprefix("fuzz_") for path in (ROOT / "fuzz").glob("fuzz_*.c"))
+    measured = json.loads((ROOT / "bench/results/fuzzing.json").read_text(encoding="utf-8"))["budgets"]
+    assert sorted(rows) == sorted([*targets, "sample"]) and [row["target"] for row in measured] == targets
+    assert all(row["time_share"] <= 0.5 and row["heap_share"] <= 0.5 for row in measured)
+
+
+def test_budgets_of_fuzzing_have_the_limits_that_are_promised():
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("## Limits")[2]
+    promised = {name: value.replace("(uint64_t)", "") for value, name in re.findall(r"^\| .* \| `(.*)` \| `(\w+)` \|", text, re.M)}
+    rows = (ROOT / "fuzz/budget/budget_rows.c").read_text(encoding="utf-8")
+    said = {constant: value.replace("MIB", "1024") for value, constant in re.findall(r"^    \w+ = (.*), /\* ([A-Z_]+)\b", rows, re.M)}
+    assert sorted(said) == ["DEFLATE_MAX_RATIO", "HEAP_LIMIT_KIB", "MAX_DECODER_MEMORY", "MEMORY_MAX"]
+    for constant, value in said.items():
+        unit = 1024 if constant in ("MAX_DECODER_MEMORY", "MEMORY_MAX") else 1
+        assert eval(value) * unit == eval(promised[constant]), constant
 
 
 def test_speed_of_logs_is_that_of_the_result_file():

@@ -1,0 +1,25 @@
+# Inputs of fuzz/budget/sample.c under and over their budget. PROGRAM; FOLDER: for the inputs; HEAP: it is measured.
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER})
+
+# run(NAME BYTES OVER): whether the input is told to be over its budget, with both values and what was allowed.
+function(run name bytes over)
+    file(WRITE ${FOLDER}/${name} "${bytes}")
+    string(LENGTH "${bytes}" size)
+    execute_process(COMMAND ${PROGRAM} ${FOLDER}/${name} WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+    set(told OFF)
+    if(out MATCHES "budget: an input of ${size} bytes is over the budget of sample: [0-9]+ us of processor time of [0-9]+, [0-9]+ KiB of heap of [0-9]+\n")
+        set(told ON)
+    endif()
+    if(over AND NOT (told AND NOT status EQUAL 0) OR NOT over AND (told OR NOT status EQUAL 0))
+        message(SEND_ERROR "${name}: over: ${over}, told: ${told}, status: ${status}\n${out}")
+    endif()
+endfunction()
+
+string(REPEAT "." 8192 more)
+run(nothing "." OFF)
+run(time "t" ON)
+run(time-of-a-large-one "t${more}" OFF)
+run(heap "h" ${HEAP})
+run(heap-of-a-large-one "h${more}" OFF)
+run(both "b" ON)
