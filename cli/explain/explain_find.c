@@ -39,11 +39,13 @@ static void find_neighbours(const struct csn_index *index, struct whole_names *n
 /* The only binary that a lookup searches: the last one that begins at or below the address, of several that begin at one
  * address the last of these. One without an address is searched by its name alone. */
 static void find_binary(const struct csn_index *index, struct explanation *out) {
+    const uint64_t addr = out->addr & ~UINT64_C(1); /* bit 0 is that of Thumb code */
+    if (addr > UINT32_MAX) return;
     for (uint32_t idx = 0; out->info.format == CSN_FORMAT_BSYM && idx < out->info.binary_count; idx++) {
         struct csn_binary binary;
         size_t need;
         if (csn_index_binary(index, idx, NULL, 0, &binary, &need, NULL) != CSN_OK) continue;
-        if (!binary.address || binary.address > out->addr || (out->has_binary && binary.address < out->binary.address)) continue;
+        if (!binary.address || binary.address > addr || (out->has_binary && binary.address < out->binary.address)) continue;
         out->has_binary = true;
         (void)csn_index_binary(index, idx, out->binary_name, sizeof(out->binary_name), &out->binary, &need, NULL);
     }

@@ -77,7 +77,7 @@ static bool add_segment(const char *path, size_t number, struct csn_str entry, s
 }
 
 static bool add_segments(const char *path, struct csn_str root, struct segment_manifest *out) {
-    struct csn_str list, key, entry;
+    struct csn_str list = { "", 0 }, key, entry;
     size_t count = 0;
     const bool has_list = json_span_find(root, "segments", &list) && json_span_is_array(list);
     for (struct json_items items = json_items_of(list); has_list && json_items_next(&items, &key, &entry);) count++;

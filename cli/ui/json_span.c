@@ -230,6 +230,7 @@ bool json_span_equals(struct csn_str string, const char *text) {
 
 bool json_span_u64(struct csn_str value, uint64_t *out) {
     uint64_t number = 0;
+    if (value.len > 1 && value.ptr[0] == '0') return false; /* no number of JSON's */
     for (size_t i = 0; i < value.len; i++) {
         unsigned digit = (unsigned)(unsigned char)value.ptr[i] - '0';
         if (digit > 9 || number > (UINT64_MAX - digit) / 10) return false;

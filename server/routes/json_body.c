@@ -1,4 +1,5 @@
-/* Replacing what jansson refuses, in one walk over the text; what is no JSON stays none. */
+/* Replacing numbers, and characters of strings, that jansson refuses, in one walk over the text. What is no JSON besides stays
+ * none. */
 #include "routes/json_body.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 
 enum { NUMBER_MAX = 64 }; /* characters; longer ones are looked at no closer */
 
-static const char unknown[] = "\xef\xbf\xbd"; /* U+FFFD */
+static const char unknown[] = "?"; /* the text never becomes longer by it */
 
 /* ---- numbers ---- */
 
@@ -32,11 +33,34 @@ static bool is_64_bits(const char *number, uint64_t *out) {
     return number[0] != '-' && errno == 0 && !strpbrk(number, ".eE");
 }
 
+/* NULL: a digit is missing. */
+static const char *skip_digits(const char *at, const char *end) {
+    const char *from = at;
+    while (at < end && *at >= '0' && *at <= '9') at++;
+    return at > from ? at : NULL;
+}
+
+/* The end of the number that begins there. NULL: it is none. */
+static const char *skip_number(const char *at, const char *end) {
+    if (at < end && *at == '-') at++;
+    at = skip_digits(at, end);
+    if (at && at < end && *at == '.') at = skip_digits(at + 1, end);
+    if (!at || at == end || (*at != 'e' && *at != 'E')) return at;
+    at++;
+    if (at < end && (*at == '+' || *at == '-')) at++;
+    return skip_digits(at, end);
+}
+
 static const char *put_number(struct text *out, const char *at, const char *end) {
     char number[NUMBER_MAX];
     uint64_t value;
-    size_t size = 0;
-    while (at + size < end && at[size] && strchr("0123456789+-.eE", at[size])) size++;
+    const char *number_end = skip_number(at, end);
+    if (!number_end) { /* its digits at once: they are not looked at again */
+        const char *rest = skip_digits(at + 1, end), *next = rest ? rest : at + 1;
+        text_bytes(out, at, (size_t)(next - at));
+        return next;
+    }
+    const size_t size = (size_t)(number_end - at);
     const size_t copied = size < NUMBER_MAX ? size : NUMBER_MAX - 1;
     memcpy(number, at, copied);
     number[copied] = 0;

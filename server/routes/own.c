@@ -276,7 +276,9 @@ static enum http_done answer_body(struct own_request *own) {
         if (!value) {
             size_t rest = body.at + strspn(body.ptr + body.at, " \t\r\n"), at = body.at;
             if (rest >= body.size && count) break;
+            const bool has_bytes = body.ptr == text_cstr(&request->body); /* and not of what was replaced before */
             json_body_end(&body);
+            if (!has_bytes) return respond_error(request, 400, "the body is not JSON: %s in value %zu", error.text, count + 1);
             return respond_error(request, 400, "the body is not JSON: %s at byte %zu", error.text,
                                  at + (size_t)(error.position > 0 ? error.position : 0));
         }

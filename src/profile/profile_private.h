@@ -231,9 +231,9 @@ static inline void csni_profile_note_known(struct profile_module *module, bool i
 csn_status csni_profile_add_comment(struct csn_profile *profile, uint32_t comment, size_t known, struct csn_error *err);
 /* Of several inputs, as pprof merges them: the earliest time, all durations, and the longest period of those of the first type. */
 void csni_profile_add_times(struct csn_profile *profile, const struct profile_times *times);
-/* Another set of labels for a sample, though another may have become equal. False: no memory. */
 /* Whether it is one with an equal sample of another input. */
 bool csni_profile_merges_inputs(const struct csn_profile *profile, const struct profile_sample_row *row);
+/* Another set of labels for a sample, though another may have become equal. False: no memory. */
 bool csni_profile_relabel_sample(struct csn_profile *profile, size_t sample, uint32_t labels);
 /* The values of a sample with this row, all 0 if it is new. They stay where they are until the next sample. NULL: no memory, or
  * too many samples. */

@@ -78,6 +78,7 @@ def test_only_segments_that_are_needed_are_opened(callsign, indexes, tmp_path):
 
 @pytest.mark.parametrize("change, message", [
     (lambda m: m["segments"].clear(), "lists no segments"),
+    (lambda m: m.pop("segments"), "lists no segments"),
     (lambda m: m["segments"][1].pop("start"), "segment 2 has no 'start'"),
     (lambda m: m["segments"][0].update(start="main"), "segment 1: 'start' is 'main'"),
     (lambda m: m["segments"][0].update(suffix="/../x"), "segment 1: 'suffix' is '/../x', need '-0x"),

@@ -341,6 +341,15 @@ def test_members_of_bodies_that_are_not_read(server, images, value):
     assert len(answers) == 3 and len(set(answers)) == 1
 
 
+def test_bodies_that_stay_none(server, images):
+    """Beside what is replaced: no number at all; and an error behind replaced values names the value, since bytes are others."""
+    good = json.dumps({"modules": [{"name": "shop", "build_id": images["libshop.so"].id}], "frames": [{"pc": "0x1"}]}).encode()
+    ask = lambda body: server.json("POST", "/v1/symbolicate", body, status=400)["error"]  # noqa: E731
+    for number in (b"1-2-3-" * 20, b"1" * 80 + b"e", b"1" * 80 + b".", b"-" * 80, b"1" * 10**6 + b"e+"):
+        assert "at byte" in ask(b'{"x":' + number + b"," + good[1:])
+    assert "in value 3" in ask(good + b'\n{"x":18446744073709551615,' + good[1:] + b"\n{bad")
+
+
 def test_numbers_of_bodies(server, images):
     """A pc of the kernel's half; what does not fit 64 bits is none, in the words for it; no offset of a module is that large."""
     modules = [{"name": "k", "build_id": images["libshop.so"].id, "start": 2**63, "end": 2**63 + 0x5000, "bias": 2**63}]

@@ -47,8 +47,8 @@ def test_lines_that_mean_the_same(callsign, app, line):
 
 @pytest.mark.parametrize("line,message", [
     (PLAIN + "x", "not JSON"), (PLAIN[:-1], "not JSON"), (PLAIN.replace("}]", "},]"), "not JSON"),
-    (PLAIN.replace("app", "a\tp"), "not JSON"), (PLAIN.replace("0x2010", "0x20g0"), "needs pc"),
-    (PLAIN.replace("0x2010", "12345678901234567"), "needs pc"),
+    (PLAIN.replace("app", "a\tp"), "not JSON"), (PLAIN.replace("0x2010", "0x20g0"), "address: no hexadecimal address"),
+    (PLAIN.replace("0x2010", "12345678901234567"), "address: no hexadecimal address"),
     ('{"frames":[{"module":"app"}]}', "needs pc"), ('{"frames":[{"address":"0x1004"}]}', "needs pc"),
     ('{"frames":[{"pc":""}]}', "no hexadecimal address"), ('{"frames":[1]}', "not an object"),
     (PLAIN.replace("]}", ',{"module":"app","address":"1"}]}'), "frames: 3, limit 2"),
@@ -76,6 +76,7 @@ def test_members_that_are_not_read(callsign, app, value, threads, tmp_path):
 
 
 @pytest.mark.parametrize("frame,message", [
+    ('{"pc":01}', "pc: no hexadecimal address, nor a number below 2^64: 01"),
     ('{"module":"app","address":18446744073709551616}', "address: no hexadecimal address, nor a number below 2^64: 18446744073709551616"),
     ('{"pc":1e400}', "pc: no hexadecimal address, nor a number below 2^64: 1e400"), ('{"pc":-1}', "nor a number below 2^64: -1"),
     ('{"module":"a\tb","address":"1"}', "module: not JSON: a control character"),

@@ -119,9 +119,8 @@ static bool find_frame_module(struct line_reader *r, struct csn_str name, bool b
 
 static bool read_frame_address(struct line_reader *r, const struct csn_str *values, uint64_t *out) {
     if (values[FRAME_PC].len) return read_address(r, values[FRAME_PC], "pc", out);
-    const struct csn_str value = values[FRAME_ADDRESS];
-    if (read_address(r, value, "address", out)) return true;
-    return value.len && value.ptr[0] != '"' ? false : wrong(r->error, "needs pc, or module and address", "frames");
+    if (!values[FRAME_ADDRESS].len) return wrong(r->error, "needs pc, or module and address", "frames");
+    return read_address(r, values[FRAME_ADDRESS], "address", out);
 }
 
 static bool read_frame(struct line_reader *r, struct csn_str object) {
