@@ -78,7 +78,8 @@ if(CALLSIGN_SANITIZE MATCHES address)
     set(measures_heap ON)
 endif()
 add_test(NAME fuzz_budget COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:budget_sample> -DFOLDER=${CMAKE_BINARY_DIR}/fuzz/budget
-                                  -DHEAP=${measures_heap} -P ${PROJECT_SOURCE_DIR}/cmake/fuzz_budget_test.cmake)
+                                  -DHEAP=${measures_heap} "-DEMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}"
+                                  -P ${PROJECT_SOURCE_DIR}/cmake/fuzz_budget_test.cmake)
 
 if(CALLSIGN_FUZZ)
     # Coverage feedback for the code under test; csn-flags reaches every layer.

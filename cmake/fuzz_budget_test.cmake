@@ -1,4 +1,4 @@
-# Inputs of fuzz/budget/sample.c under and over their budget. PROGRAM; FOLDER: for the inputs; HEAP: it is measured.
+# Inputs of fuzz/budget/sample.c under and over their budget. PROGRAM; EMULATOR: that runs it; FOLDER: for the inputs; HEAP: it is measured.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 
@@ -6,7 +6,7 @@ file(MAKE_DIRECTORY ${FOLDER})
 function(run name bytes over)
     file(WRITE ${FOLDER}/${name} "${bytes}")
     string(LENGTH "${bytes}" size)
-    execute_process(COMMAND ${PROGRAM} ${FOLDER}/${name} WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+    execute_process(COMMAND ${EMULATOR} ${PROGRAM} ${FOLDER}/${name} WORKING_DIRECTORY ${FOLDER} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
     set(told OFF)
     if(out MATCHES "budget: an input of ${size} bytes is over the budget of sample: [0-9]+ us of processor time of [0-9]+, [0-9]+ KiB of heap of [0-9]+\n")
         set(told ON)

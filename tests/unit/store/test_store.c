@@ -434,7 +434,7 @@ static void test_names_that_appear(void **state) {
     (void)state;
     struct csn_store *store = store_with(0, true);
     put_index("libx.so.1.gsym", NULL, 0x1000);
-    for (int64_t age = 0; age <= 100; age += 100) {
+    for (time_t age = 0; age <= 100; age += 100) {
         const struct timespec times[2] = { { .tv_sec = time(NULL) - age }, { .tv_sec = time(NULL) - age } };
         assert_int_equal(utimensat(AT_FDCWD, folder, times, 0), 0);
         assert_int_equal(found_start(store, module_of("liby.so", NULL)), 0);
