@@ -11,6 +11,7 @@ enum {
     PATTERN_MATCH = 1 * MIB, /* HEAP_LIMIT_KIB */
     ARCHIVE_DECODER = 1024 * MIB, /* not ours: what libarchive lets xz and lzma have */
     ARCHIVE_WINDOW = 128 * MIB, /* nor this: zstd's window */
+    PPROF_IDS = 24 * MIB, /* a table of locations by id, 4 bytes for each below DIRECT_MAX, while it grows */
 };
 
 /* Target; ms, ns for each byte; KiB of heap, bytes of it for each byte, KiB more for what has a stream of xz or zstd. */
@@ -33,7 +34,7 @@ const struct fuzz_budget fuzz_budgets[] = {
     { "object", 40, 10000, 40 * MIB, 64, XZ_DECODER }, /* its LIMIT is 16 MiB of inflated sections */
     { "pdb", 20, 5000, 2 * MIB, 512, 0 },
     { "process", 30, 5000, 1 * MIB, 128, 0 },
-    { "profile", 20, 10000, 1 * MIB, 1024, 0 },
+    { "profile", 100, 10000, PPROF_IDS + 1 * MIB, 1024, 0 },
     { "remote", 20, 5000, 4 * MIB, 512, 0 },
     { "server_archive", 100, 10000, ARCHIVE_DECODER + 32 * MIB, 2 * DEFLATE_RATIO, 0 },
     { "server_http", 100, 10000, 16 * MIB, 2 * DEFLATE_RATIO, ARCHIVE_WINDOW },
