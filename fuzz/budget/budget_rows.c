@@ -44,7 +44,7 @@ const struct fuzz_budget fuzz_budgets[] = {
     { "stack_log", 40, 20000, 4 * MIB, 2048, 0 },
     { "symbolicate", 20, 10000, PATTERN_MATCH + 2 * MIB, 512, 0 },
     { "udf", 20, 10000, 16 * MIB, 1024, 0 },
-    { "unwind", 20, 5000, 1 * MIB, 512, 0 },
+    { "unwind", 250, 5000, 1 * MIB, 512, 0 }, /* a few bytes may take all of WORK_MAX, as of a conversion's work */
     { "sample", 20, 500000, 1 * MIB, 1024, 0 }, /* of fuzz/budget/sample.c */
     { NULL, 0, 0, 0, 0, 0 },
 };
