@@ -60,6 +60,16 @@ def test_missing_tools(tmp_path):
     assert count(tmp_path, "cli-sample", "run.xml", text, CALLSIGN_WITHOUT="dwz clang++-22")[1][-1] == "1 0 1"
 
 
+def test_old_compilers(tmp_path):
+    """Expected where the tool that is there is older than the crates need, and nowhere else."""
+    cargo = tmp_path / "cargo"
+    for part, minor, last in (("rust", 65, "0 0 1"), ("rust", 77, "0 1 0"), ("readers", 87, "0 0 1"), ("readers", 88, "0 1 0")):
+        cargo.write_text(f"#!/bin/sh\necho 'cargo 1.{minor}.0 (abcdef 2022-01-01)'\n")
+        cargo.chmod(0o755)
+        text = f'<testsuite><testcase classname="step" name="{part}"><skipped message="cargo is too old"/></testcase></testsuite>'
+        assert count(tmp_path, "engines", "run.xml", text, PATH=f"{tmp_path}:{os.environ['PATH']}")[1][-1] == last
+
+
 def test_no_test_at_all(tmp_path):
     for name, text in (("log", "No tests were found!!!\n"), ("run.xml", "<testsuites/>")):
         code, _, stderr = count(tmp_path, "unit-sample", name, text)
