@@ -26,8 +26,10 @@ list(JOIN CSN_SERVER_MISSING ", " CSN_SERVER_MISSING)
 if(NOT CSN_SERVER_MISSING AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT CMAKE_CROSSCOMPILING)
     csn_glob(SERVER_SOURCES server/base server/store server/http server/routes)
     csn_embed(SERVER_SOURCES ${PROJECT_SOURCE_DIR}/server/deploy/openapi.json server_openapi routes/openapi.h)
-    # Arrow's messages are read by what `callsign udf` reads them with, and names shown as the command shows them.
-    list(APPEND SERVER_SOURCES cli/udf/flat_read.c cli/udf/flat_write.c cli/udf/ipc_read.c cli/udf/lz4_frame.c cli/ui/utf8.c)
+    # Arrow's messages are read by what `callsign udf` reads them with, numbers in JSON by what `stack` does, and names shown as the command
+    # shows them.
+    list(APPEND SERVER_SOURCES cli/udf/flat_read.c cli/udf/flat_write.c cli/udf/ipc_read.c cli/udf/lz4_frame.c cli/ui/utf8.c
+         cli/ui/json_token.c)
     add_library(csn-server OBJECT ${SERVER_SOURCES} server/artifact_line.c server/store_add.c server/store_command.c server/serve.c)
     target_include_directories(csn-server PUBLIC ${PROJECT_SOURCE_DIR}/server ${PROJECT_SOURCE_DIR}/cli)
     # Paths are bounded where a store is opened; what is cut nevertheless opens nothing.

@@ -70,8 +70,9 @@ enum { NAME_PIECE = 16 };
 
 static bool has_empty_string(const struct diff_side *side, const struct csn_inline_node *node) {
     if (!node->name.len) return true;
+    if (!node->call_file) return false;
     const struct diff_path path = diff_path_of(side->index, node->call_file);
-    return node->call_file && (!path.directory.len || !path.base.len);
+    return !path.directory.len || !path.base.len;
 }
 
 /* The next inlined call: the root is the function itself. */

@@ -78,9 +78,8 @@ static bool add_segment(const char *path, size_t number, struct csn_str entry, s
 
 static bool add_segments(const char *path, struct csn_str root, struct segment_manifest *out) {
     struct csn_str list = { "", 0 }, key, entry;
-    size_t count = 0;
     const bool has_list = json_span_find(root, "segments", &list) && json_span_is_array(list);
-    for (struct json_items items = json_items_of(list); has_list && json_items_next(&items, &key, &entry);) count++;
+    const size_t count = has_list ? json_span_count(list) : 0;
     if (!count) {
         cli_error(path, "the manifest lists no segments");
         return false;
@@ -96,17 +95,11 @@ static bool add_segments(const char *path, struct csn_str root, struct segment_m
     return true;
 }
 
-static size_t line_of(struct csn_str text, size_t at) {
-    size_t line = 1;
-    for (size_t i = 0; i < at; i++) line += text.ptr[i] == '\n';
-    return line;
-}
-
 static bool read_text(const char *path, struct csn_str text, struct segment_manifest *out) {
     struct csn_str root;
     struct json_fault fault;
     if (json_span_only_value(text, &root, &fault)) return add_segments(path, root, out);
-    cli_error(path, "line %zu: %s", line_of(text, fault.at), fault.text);
+    cli_error(path, "line %zu: %s", json_span_line(text, fault.at), fault.text);
     return false;
 }
 

@@ -113,6 +113,12 @@ bool json_span_only_value(struct csn_str text, struct csn_str *out, struct json_
     return false;
 }
 
+size_t json_span_line(struct csn_str text, size_t at) {
+    size_t line = 1;
+    for (size_t i = 0; i < at; i++) line += text.ptr[i] == '\n';
+    return line;
+}
+
 /* ---- members ---- */
 
 struct json_items json_items_of(struct csn_str value) {
@@ -136,6 +142,14 @@ bool json_items_next(struct json_items *items, struct csn_str *key, struct csn_s
     *key = (struct csn_str){ "", 0 };
     if (items->is_object && !take_value(items, ':', key)) return false;
     return take_value(items, ',', value);
+}
+
+size_t json_span_count(struct csn_str value) {
+    struct json_items items = json_items_of(value);
+    struct csn_str key, item;
+    size_t count = 0;
+    while (json_items_next(&items, &key, &item)) count++;
+    return count;
 }
 
 bool json_span_find(struct csn_str object, const char *key, struct csn_str *out) {

@@ -19,6 +19,9 @@ bool json_span_value(struct csn_str text, struct csn_str *out, struct json_fault
 /* The same of a text that has nothing else but blanks. */
 bool json_span_only_value(struct csn_str text, struct csn_str *out, struct json_fault *fault);
 
+/* The line of a place in the text, from 1. */
+size_t json_span_line(struct csn_str text, size_t at);
+
 /* The rest is for spans of whole values. */
 
 /* The members of an object or the items of an array; any other value has none. */
@@ -29,6 +32,8 @@ struct json_items {
 struct json_items json_items_of(struct csn_str value);
 /* `key` is a string with its quotes, empty in arrays. */
 bool json_items_next(struct json_items *items, struct csn_str *key, struct csn_str *value);
+/* How many members or items a value has. */
+size_t json_span_count(struct csn_str value);
 
 /* The last member of that name. False: there is none, or `object` is none. */
 bool json_span_find(struct csn_str object, const char *key, struct csn_str *out);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/json_token.h"
 #include "ui/utf8.h"
 
 enum { NUMBER_MAX = 64 }; /* characters; longer ones are looked at no closer */
@@ -33,38 +34,15 @@ static bool is_64_bits(const char *number, uint64_t *out) {
     return number[0] != '-' && errno == 0 && !strpbrk(number, ".eE");
 }
 
-/* NULL: a digit is missing. */
-static const char *skip_digits(const char *at, const char *end) {
-    const char *from = at;
-    while (at < end && *at >= '0' && *at <= '9') at++;
-    return at > from ? at : NULL;
-}
-
-/* The end of the number that begins there. NULL: it is none. */
-static const char *skip_number(const char *at, const char *end) {
-    if (at < end && *at == '-') at++;
-    at = skip_digits(at, end);
-    if (at && at < end && *at == '.') at = skip_digits(at + 1, end);
-    if (!at || at == end || (*at != 'e' && *at != 'E')) return at;
-    at++;
-    if (at < end && (*at == '+' || *at == '-')) at++;
-    return skip_digits(at, end);
-}
-
 static const char *put_number(struct text *out, const char *at, const char *end) {
     char number[NUMBER_MAX];
     uint64_t value;
-    const char *number_end = skip_number(at, end);
-    if (!number_end) { /* its digits at once: they are not looked at again */
-        const char *rest = skip_digits(at + 1, end), *next = rest ? rest : at + 1;
-        text_bytes(out, at, (size_t)(next - at));
-        return next;
-    }
-    const size_t size = (size_t)(number_end - at);
-    const size_t copied = size < NUMBER_MAX ? size : NUMBER_MAX - 1;
+    struct json_tokens tokens = { .at = at, .end = end };
+    const bool is_number = json_token_number(&tokens);
+    const size_t size = (size_t)(tokens.at - at), copied = size < NUMBER_MAX ? size : NUMBER_MAX - 1;
     memcpy(number, at, copied);
     number[copied] = 0;
-    const bool is_kept = is_number_kept(number, size);
+    const bool is_kept = !is_number || is_number_kept(number, size);
     if (!is_kept) text_char(out, '"');
     if (!is_kept && size < NUMBER_MAX && is_64_bits(number, &value)) text_hex(out, value);
     else text_bytes(out, at, size);

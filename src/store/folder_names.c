@@ -8,7 +8,6 @@
 #include "store/index_store.h"
 
 enum {
-    FOLDER_FILES_MAX = 1 << 16,
     SETTLED_S = 2,    /* a folder that changed less long ago may change again within the same tick of its file system's clock */
     KEPT_MS = 1000    /* where file systems do not tell when a folder changed */
 };
@@ -50,7 +49,7 @@ static bool read_names(struct csni_store_names *names, const char *folder) {
     const struct dirent *entry;
     bool good = true;
     names->bytes.count = 0;
-    for (size_t i = 0; list && good && i < FOLDER_FILES_MAX && (entry = readdir(list)); i++) {
+    for (size_t i = 0; list && good && i < CSNI_STORE_FILES_MAX && (entry = readdir(list)); i++) {
         const size_t len = strlen(entry->d_name);
         if (len < sizeof suffix || len >= CSNI_STORE_NAME_MAX) continue;
         const bool is_index = memcmp(entry->d_name + len - (sizeof suffix - 1), suffix, sizeof suffix) == 0;

@@ -7,11 +7,11 @@
 #include "base/hex.h"
 #include "store/index_store.h"
 
-enum { FILE_NAME_MAX = CSNI_STORE_NAME_MAX, FOLDER_FILES_MAX = 1 << 16, AGE_DIGITS_MAX = 8, LOOSE_NAMES_MAX = 16 };
+enum { AGE_DIGITS_MAX = 8, LOOSE_NAMES_MAX = 16 };
 
 /* A name from an input becomes part of a path only if it is the name of a file. */
 static bool is_file_name(struct csn_str name) {
-    if (!name.len || name.len > FILE_NAME_MAX || memchr(name.ptr, 0, name.len)) return false;
+    if (!name.len || name.len > CSNI_STORE_NAME_MAX || memchr(name.ptr, 0, name.len)) return false;
     return name.ptr[0] != '.' && !memchr(name.ptr, '/', name.len);
 }
 
@@ -21,14 +21,14 @@ static csn_status try_printed(struct csni_store_query *query, uint32_t place, co
 }
 
 /* The name of an index in a folder that begins with these digits, if there is only one. False: there is none, or there are several. */
-static bool find_longer_id(const char *folder, const char *digits, char out[FILE_NAME_MAX]) {
+static bool find_longer_id(const char *folder, const char *digits, char out[CSNI_STORE_NAME_MAX]) {
     static const char suffix[] = ".gsym";
     DIR *list = opendir(folder);
     size_t found = 0, begin = strlen(digits);
     const struct dirent *entry;
-    for (size_t i = 0; list && i < FOLDER_FILES_MAX && (entry = readdir(list)); i++) {
+    for (size_t i = 0; list && i < CSNI_STORE_FILES_MAX && (entry = readdir(list)); i++) {
         const size_t len = strlen(entry->d_name), all = strspn(entry->d_name, "0123456789abcdef");
-        if (len >= FILE_NAME_MAX || all <= begin || strcmp(entry->d_name + all, suffix) != 0) continue;
+        if (len >= CSNI_STORE_NAME_MAX || all <= begin || strcmp(entry->d_name + all, suffix) != 0) continue;
         if (memcmp(entry->d_name, digits, begin) == 0 && !found++) memcpy(out, entry->d_name, len + 1);
     }
     if (list) closedir(list);
@@ -38,7 +38,7 @@ static bool find_longer_id(const char *folder, const char *digits, char out[FILE
 /* FOLDER/ab/cdef.gsym. Of an id that may have been cut (as Breakpad's are), the only one that begins so. */
 static csn_status find_by_id_path(struct csni_store_query *query, const char *folder) {
     enum { SHA1_SIZE = 20 };
-    char hex[2 * CSNI_STORE_ID_MAX + 1], path[CSNI_STORE_PATH_SIZE], name[FILE_NAME_MAX];
+    char hex[2 * CSNI_STORE_ID_MAX + 1], path[CSNI_STORE_PATH_SIZE], name[CSNI_STORE_NAME_MAX];
     csni_hex_text(query->id.bytes, query->id.size, hex);
     int size = snprintf(path, sizeof path, "%s/%.2s/%s.gsym", folder, hex, hex + 2);
     csn_status status = try_printed(query, CSN_STORE_PLACE_FOLDER_BY_ID, path, size);
@@ -92,7 +92,7 @@ static bool find_id_of_guid(const char *folder, const char *guid, char out[CSNI_
     DIR *list = opendir(folder);
     size_t found = 0;
     const struct dirent *entry;
-    for (size_t i = 0; list && i < FOLDER_FILES_MAX && (entry = readdir(list)); i++) {
+    for (size_t i = 0; list && i < CSNI_STORE_FILES_MAX && (entry = readdir(list)); i++) {
         if (strncmp(entry->d_name, guid, CSNI_GUID_DIGITS) != 0 || !is_age(entry->d_name + CSNI_GUID_DIGITS)) continue;
         if (!found++) memcpy(out, entry->d_name, strlen(entry->d_name) + 1);
     }
@@ -102,7 +102,7 @@ static bool find_id_of_guid(const char *folder, const char *guid, char out[CSNI_
 
 /* FOLDER/NAME.pdb/GUIDAGE/NAME.sym of an image of Windows. */
 static csn_status find_by_pdb(struct csni_store_query *query, const char *folder, const char *guid) {
-    char name[FILE_NAME_MAX + 5], path[CSNI_STORE_PATH_SIZE], id[CSNI_GUID_DIGITS + AGE_DIGITS_MAX + 1];
+    char name[CSNI_STORE_NAME_MAX + 5], path[CSNI_STORE_PATH_SIZE], id[CSNI_GUID_DIGITS + AGE_DIGITS_MAX + 1];
     size_t stem = query->base_name.len;
     while (stem && query->base_name.ptr[stem - 1] != '.') stem--;
     if (!stem) return CSN_NONE;
@@ -122,7 +122,7 @@ static csn_status find_by_name_path(struct csni_store_query *query, const char *
 
 struct loose_name {
     unsigned match;
-    char text[FILE_NAME_MAX];
+    char text[CSNI_STORE_NAME_MAX];
 };
 
 /* The best matches, the first of equals by name. */

@@ -8,7 +8,8 @@
 #include "base/core/span.h"
 #include "base/core/vec.h"
 
-enum { CSNI_STORE_ID_MIN = 4, CSNI_STORE_ID_MAX = 32, CSNI_STORE_PATH_SIZE = 4096, CSNI_STORE_NAME_MAX = 256 };
+enum { CSNI_STORE_ID_MIN = 4, CSNI_STORE_ID_MAX = 32, CSNI_STORE_PATH_SIZE = 4096, CSNI_STORE_NAME_MAX = 256,
+       CSNI_STORE_FILES_MAX = 1 << 16 /* of a folder are looked at */ };
 
 struct csni_store_id {
     uint8_t bytes[CSNI_STORE_ID_MAX];

@@ -120,9 +120,7 @@ static const struct report_kind *kind_of_text(struct csn_str text, const char *f
 }
 
 static void say_fault(const char *what, struct csn_str text, size_t at, const char *fault, struct stack_json_error *error) {
-    size_t line = 1;
-    for (size_t i = 0; i < at; i++) line += text.ptr[i] == '\n';
-    snprintf(error->text, sizeof(error->text), "not %s: line %zu: %s", what, line, fault);
+    snprintf(error->text, sizeof(error->text), "not %s: line %zu: %s", what, json_span_line(text, at), fault);
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }

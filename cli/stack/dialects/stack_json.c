@@ -140,21 +140,13 @@ static bool read_frame(struct line_reader *r, struct csn_str object) {
     return session_add_frame(r->session, value, module, flags) || wrong(r->error, "out of memory", "frames");
 }
 
-static uint64_t count_items(struct csn_str list) {
-    struct json_items items = json_items_of(list);
-    struct csn_str key, value;
-    uint64_t count = 0;
-    while (json_items_next(&items, &key, &value)) count++;
-    return count;
-}
-
 static bool read_frames(struct line_reader *r, struct csn_str list) {
     struct json_items items = json_items_of(list);
     struct csn_str key, object;
     if (!json_span_is_array(list)) return wrong(r->error, "not an array", "frames");
-    const uint64_t count = count_items(list);
+    const size_t count = json_span_count(list);
     if (count > r->session->max_frames) {
-        snprintf(r->error->text, sizeof(r->error->text), "frames: %llu, limit %llu (--max-frames)", (unsigned long long)count,
+        snprintf(r->error->text, sizeof(r->error->text), "frames: %zu, limit %llu (--max-frames)", count,
                  (unsigned long long)r->session->max_frames);
         return false;
     }
